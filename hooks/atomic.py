@@ -1,0 +1,147 @@
+"""Files that are whole or absent: written aside, synced, then renamed or linked."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS}
+
+
+def make_folder(path: str) -> None:
+    """Create ``path`` and what leads to it, each 0700; an existing folder is left as it is."""
+    try:
+        os.mkdir(path, PRIVATE_FOLDER)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
+    except FileNotFoundError:
+        make_folder(os.path.dirname(path))
+        make_folder(path)
+
+
+def sync_folder(path: str) -> None:
+    """Make a rename or link in ``path`` survive a power cut."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _write_aside(path: str, data: bytes, *, durable: bool) -> str:
+    aside = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    fd = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        if durable:
+            os.fsync(fd)
+    except OSError:
+        os.close(fd)
+        os.unlink(aside)
+        raise
+    os.close(fd)
+    return aside
+
+
+def write(path: str, data: bytes, *, durable: bool = True) -> None:
+    """Replace ``path`` by ``data`` in one step; readers see the old bytes or the new.
+
+    ``durable=False`` skips the two syncs: for caches and notes that can be made again.
+    """
+    folder = os.path.dirname(path)
+    try:
+        aside = _write_aside(path, data, durable=durable)
+    except FileNotFoundError:
+        make_folder(folder)
+        aside = _write_aside(path, data, durable=durable)
+    try:
+        os.replace(aside, path)
+    except OSError:
+        os.unlink(aside)
+        raise
+    if durable:
+        sync_folder(folder)
+
+
+def link_new(path: str, data: bytes) -> bool:
+    """Create ``path`` durably with ``data`` unless it exists; say whether we were first.
+
+    The temporary file is linked, so a reader never sees a part and the first writer wins.
+    Where the filesystem has no hard links an exclusive lock beside the file serialises the
+    check and a rename: the same guarantee among writers that use this function.
+    """
+    folder = os.path.dirname(path)
+    make_folder(folder)
+    aside = _write_aside(path, data, durable=True)
+    try:
+        first = _link(aside, path)
+    finally:
+        if os.path.lexists(aside):
+            os.unlink(aside)
+    if first:
+        sync_folder(folder)
+    return first
+
+
+def _link(aside: str, path: str) -> bool:
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        return False
+    except OSError as err:
+        if err.errno not in _NO_LINKS:
+            raise
+        return _rename_under_lock(aside, path)
+    return True
+
+
+def _rename_under_lock(aside: str, path: str) -> bool:
+    from hooks.lock import held
+
+    with held(path + ".lock", wait_s=5.0):
+        if os.path.lexists(path):
+            return False
+        os.replace(aside, path)
+        return True
+
+
+def append_line(path: str, line: bytes, *, durable: bool = False) -> None:
+    """Append one line in one write; a torn last line of an earlier writer is closed first."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+    try:
+        end = os.lseek(fd, 0, os.SEEK_END)
+        torn = end > 0 and os.pread(fd, 1, end - 1) != b"\n"
+        os.write(fd, (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n")
+        if durable:
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def read(path: str, limit: int = 4 << 20) -> bytes | None:
+    """Return the bytes of a regular file of at most ``limit`` bytes; None if absent or larger.
+
+    Raises:
+        OSError: it exists but cannot be read; that is a fault, not a miss.
+    """
+    import stat
+
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > limit:
+            return None
+        parts = []
+        while part := os.read(fd, limit + 1):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        os.close(fd)

@@ -1,0 +1,34 @@
+"""Instants: made once at the door, written as ISO 8601 with offset and microseconds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def from_epoch(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def iso(at: datetime) -> str:
+    """Write ``2026-11-30T10:08:50.726000+00:00``; always the same width, so text order is time."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def compact(at: datetime) -> str:
+    """Write ``20261130T100850726000`` (UTC), for file names that sort by time."""
+    return at.astimezone(UTC).strftime("%Y%m%dT%H%M%S%f")
+
+
+def parse_iso(text: object) -> datetime | None:
+    """Read an ISO 8601 instant; without an offset it is UTC. None for anything else.
+
+    A bare date and a week date are refused: they name a day, not an instant.
+    """
+    if not isinstance(text, str) or "T" not in text.upper().replace(" ", "T", 1):
+        return None
+    try:
+        at = datetime.fromisoformat(text)
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
+        return at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,75 @@
+"""The agent's event, read once from standard input."""
+
+from __future__ import annotations
+
+from hooks.errors import PayloadError
+from scripts.swarm_v2.wire_json import loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from hooks.record import NamedTuple
+
+MAX_BYTES = 16 << 20  # real payloads stay below 5 MB (a Write of 1 MB is 4 MB as JSON)
+
+
+class Event(NamedTuple):
+    """One hook event. Absent fields are empty; paths are as the agent gave them."""
+
+    name: str
+    session_id: str = ""
+    transcript_path: str = ""
+    cwd: str = ""
+    source: str = ""
+    prompt: str = ""
+    prompt_id: str = ""
+    agent_id: str = ""
+    agent_type: str = ""
+    agent_transcript_path: str = ""
+    last_assistant_message: str = ""
+    reason: str = ""
+    trigger: str = ""
+    message_id: str = ""
+    index: int = 0
+    final: bool = False
+    delta: str = ""
+
+
+_TEXTS = frozenset(Event._fields) - {"name", "index", "final"}
+
+
+def parse_event(name: str, data: bytes) -> Event:
+    """Read ``data`` as the payload of event ``name``; unknown fields are ignored.
+
+    Lone surrogates become U+FFFD, so every text can be hashed and written.
+
+    Raises:
+        PayloadError: not one JSON object in UTF-8, larger than ``MAX_BYTES``, or of another event.
+    """
+    if len(data) > MAX_BYTES:
+        raise PayloadError(name, f"larger than {MAX_BYTES} bytes")
+    try:
+        raw = loads(data)
+    except ValueError as err:
+        raise PayloadError(name, f"not JSON ({type(err).__name__})") from None
+    if not isinstance(raw, dict):
+        raise PayloadError(name, "not a JSON object")
+    said = raw.get("hook_event_name", name)
+    if said != name:
+        raise PayloadError(name, f"it is a {str(said)[:40]!r} event")
+    texts = {field: clean(raw[field]) for field in _TEXTS if isinstance(raw.get(field), str)}
+    index = raw.get("index")
+    return Event(
+        name=name,
+        index=index if isinstance(index, int) else 0,
+        final=raw.get("final") is True,
+        **texts,
+    )
+
+
+def clean(text: str) -> str:
+    """Replace lone surrogates by U+FFFD; every other text comes back as it is."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,123 @@
+"""Every setting, read once at the door: environment first, then ``<home>/settings.json``."""
+
+from __future__ import annotations
+
+import os
+
+from hooks.errors import SettingsError
+from hooks.home import resolve_home
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NamedTuple
+else:
+    from hooks.record import NamedTuple
+
+SETTINGS_FILE = "settings.json"
+MAX_BUDGET = 9_900  # the client cuts a hook's output above 10,000 UTF-16 units
+
+# setting -> (default, what it is); README's table and settings.json's keys are these.
+TABLE = {
+    "AGENTIHOOKS_HOME": ("", "folder of the installation"),
+    "BRAIN_SOURCE_TYPE": ("local", "which brain: `local` or `none`"),
+    "BRAIN_URL": ("", "address of a brain service; wins over BRAIN_SOURCE_TYPE"),
+    "BRAIN_CONTEXT_BUDGET": ("3000", "most UTF-16 units of memory at session start, up to 9900"),
+    "BRAINHOOKS_PRINCIPAL": ("", "whose personal memories these are; default: the installation"),
+    "BRAINHOOKS_DISPLAY": ("marks", "`marks` shows ◆ lines for markers, `raw` the comments"),
+    "BRAINHOOKS_CI": ("0", "`1` keeps the hooks working where CI is set"),
+    "AGENTIHOOKS_PROJECT_ID": ("", "`local:<id>` for a folder without a repository"),
+    "AGENTIHOOKS_PROJECT_GRANT": ("", "project ids a marker may name itself, comma separated"),
+    "AGENTIHOOKS_SESSION_SCOPE": ("1", "`0` keeps no record of where a session worked"),
+    "AGENTIHOOKS_SWARM": ("", "group of sessions this one belongs to"),
+    "AGENTIHOOKS_SWARM_TASK": ("", "the piece of work this session has"),
+    "AGENTIHOOKS_SWARM_TASK_REVISION": ("", "its revision, a whole number"),
+    "AGENTIHOOKS_SWARM_LANE": ("", "this session's role in the group"),
+}
+
+
+class Swarm(NamedTuple):
+    """The group this session works in; every part may be empty."""
+
+    swarm: str = ""
+    task: str = ""
+    task_revision: str = ""
+    lane: str = ""
+
+
+class Settings(NamedTuple):
+    home: str  # absolute path of the installation's folder
+    brain_source: str = "local"  # "local", "file" or "none"; BRAIN_URL wins over it
+    brain_url: str = ""  # may hold a secret: never log it
+    budget_units: int = 3_000
+    principal: str = ""  # "" means the installation itself
+    display_marks: bool = True
+    project_id: str = ""
+    grants: tuple[str, ...] = ()
+    session_scope: bool = True
+    swarm: Swarm = Swarm()
+
+
+def load(env: Mapping[str, str]) -> Settings:
+    """Read the settings that hold for ``env``.
+
+    Raises:
+        SettingsError: a value outside what its row in the table allows, or a damaged file.
+    """
+    home = resolve_home(env)
+    values = {**_file(home), **{name: env[name] for name in TABLE if env.get(name)}}
+
+    def text(name: str) -> str:
+        return values.get(name, TABLE[name][0]).strip()
+
+    return Settings(
+        home=home,
+        brain_source=_one_of("BRAIN_SOURCE_TYPE", text("BRAIN_SOURCE_TYPE").lower(), _SOURCES),
+        brain_url=text("BRAIN_URL"),
+        budget_units=_budget(text("BRAIN_CONTEXT_BUDGET")),
+        principal=text("BRAINHOOKS_PRINCIPAL"),
+        display_marks=_one_of("BRAINHOOKS_DISPLAY", text("BRAINHOOKS_DISPLAY"), _DISPLAYS)
+        == "marks",
+        project_id=text("AGENTIHOOKS_PROJECT_ID"),
+        grants=tuple(
+            part.strip() for part in text("AGENTIHOOKS_PROJECT_GRANT").split(",") if part.strip()
+        ),
+        session_scope=text("AGENTIHOOKS_SESSION_SCOPE") != "0",
+        swarm=Swarm(
+            text("AGENTIHOOKS_SWARM"),
+            text("AGENTIHOOKS_SWARM_TASK"),
+            text("AGENTIHOOKS_SWARM_TASK_REVISION"),
+            text("AGENTIHOOKS_SWARM_LANE"),
+        ),
+    )
+
+
+_SOURCES = ("local", "file", "none")
+_DISPLAYS = ("marks", "raw")
+
+
+def _file(home: str) -> dict[str, str]:
+    path = os.path.join(home, SETTINGS_FILE)
+    if not os.path.exists(path):
+        return {}
+    from hooks.atomic import read
+    from scripts.swarm_v2.wire_json import load_object
+
+    found = load_object(read(path))
+    if found is None:
+        raise SettingsError(SETTINGS_FILE, path, wants="one flat JSON object of texts")
+    return {name: str(value) for name, value in found.items() if name in TABLE}
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise SettingsError(name, value, wants=" or ".join(allowed))
+    return value
+
+
+def _budget(value: str) -> int:
+    if not value.isascii() or not value.isdigit():
+        raise SettingsError(
+            "BRAIN_CONTEXT_BUDGET", value, wants=f"a whole number up to {MAX_BUDGET}"
+        )
+    return min(int(value), MAX_BUDGET)
