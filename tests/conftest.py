@@ -1,0 +1,89 @@
+"""What every test stands on: a home of its own, a fixed noon, and no way to the real home."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hooks.home import resolve_home
+from tests.support.git import make_repo
+from tests.support.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
+OURS = ("AGENTIHOOKS_", "BRAIN", "CLAUDE", "ANTHROPIC_", "GIT_", "XDG_", "REDIS_")
+
+_REAL_ENV = dict(os.environ)  # noqa: TID251 - the one place where tests see the real environment
+REAL_HOMES = sorted({resolve_home(_REAL_ENV), resolve_home({"HOME": _REAL_ENV.get("HOME", "")})})
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_real_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Point HOME at a file: whatever a test or its children look for below it fails.
+
+    Mode bits would not stop root; "not a directory" does. Settings of a person who uses
+    brainhooks (and CI's) are taken out of the environment. Afterwards an installation
+    that was not there must still not be there.
+    """
+    guard = tmp_path_factory.mktemp("guard") / "home"
+    guard.write_bytes(b"")
+    absent = [home for home in REAL_HOMES if not os.path.lexists(home)]
+    env = os.environ  # noqa: TID251 - the guard itself
+    for name in [name for name in env if name.startswith(OURS) or name == "CI"]:
+        del env[name]
+    env["HOME"] = str(guard)
+    yield guard
+    appeared = [home for home in absent if os.path.lexists(home)]
+    assert not appeared, f"a test made the real home {appeared}"
+    assert guard.read_bytes() == b"", "a test wrote into HOME"
+
+
+@pytest.fixture
+def real_env() -> dict[str, str]:
+    """The environment before the guard: for pip and npm, which need their configuration."""
+    return dict(_REAL_ENV)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An installation that does not exist yet, in the home of a person who has nothing else."""
+    person = tmp_path / "person"
+    person.mkdir()
+    return person / "agentihooks"
+
+
+@pytest.fixture
+def noon() -> datetime:
+    return NOON
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Callable[..., Path]:
+    """Make a repository: ``repo("web", remote="https://git.example.org/shop/web.git")``."""
+
+    def make(name: str = "web", remote: str = "") -> Path:
+        return make_repo(tmp_path / name, remote)
+
+    return make
+
+
+@pytest.fixture
+def project(repo: Callable[..., Path]) -> Path:
+    """A repository with a remote, so that it has the id ``git.example.org/shop/web``."""
+    return repo("web", "https://git.example.org/shop/web.git")
+
+
+@pytest.fixture
+def session(home: Path, project: Path) -> Callable[..., Session]:
+    """Open another session of one person in one project; see ``Session``."""
+
+    def make(**named: object) -> Session:
+        return Session(home, named.pop("project", project), **named)  # type: ignore[arg-type]
+
+    return make
