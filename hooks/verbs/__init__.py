@@ -1,0 +1,118 @@
+"""What a person can ask of their memory: ``/brainhooks:<verb> …`` and ``brainhooks <verb> …``.
+
+Each verb is a row here and a module of its name with ``run(args, ctx) -> str``: text for the
+person. Everything behind the verb is literal; there is no quoting, and no shell sees it.
+"""
+
+from __future__ import annotations
+
+from hooks.errors import HookError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import NamedTuple
+
+    from hooks.settings import Settings
+else:
+    from hooks.record import NamedTuple
+
+PREFIX = "/brainhooks:"
+
+
+class Verb(NamedTuple):
+    usage: str  # what follows the name
+    line: str  # one line of help
+
+
+VERBS = {
+    "brain_status": Verb("[--json]", "How memory is doing here, and what needs you"),
+    "lessons": Verb("[QUERY]", "What is remembered for this project"),
+    "remember": Verb("TEXT", "Keep a sentence of yours, word for word"),
+    "forget": Verb("ID", "Forget a memory for good"),
+    "edit": Verb("ID TEXT", "Correct a memory; the old text stays in its history"),
+    "memory": Verb(
+        "on|off [--session|--project] [--for 2h]", "Switch remembering and recalling on or off"
+    ),
+    "accept": Verb("[ID]", "Let a memory cross projects; without ID: what waits"),
+    "explain": Verb("[SESSION]", "What the agent was told in this session, and why"),
+}
+
+
+class VerbCtx(NamedTuple):
+    """Who asks, from where, and when."""
+
+    settings: Settings
+    env: Mapping[str, str]
+    at: datetime
+    session_id: str = ""  # "" outside a session
+    cwd: str = ""
+    prompt_id: str = ""
+    root: str = ""  # folder of the clone or the site-packages, for starting a worker
+
+
+class VerbUsageError(HookError):
+    """The words behind a verb are not what it takes."""
+
+    def __init__(self, verb: str, what: str) -> None:
+        self.verb = verb
+        self.hint = f"{PREFIX}{verb} {VERBS[verb].usage}".rstrip()
+        super().__init__(f"{verb}: {what}")
+
+
+class UnknownVerbError(HookError):
+    """The line names no verb of ours."""
+
+    def __init__(self, verb: str) -> None:
+        self.verb = verb
+        self.hint = "there are " + ", ".join(VERBS)
+        super().__init__(f"brainhooks has no {verb!r}")
+
+
+def parse(line: str) -> tuple[str, str] | None:
+    """Split ``/brainhooks:<verb> rest`` into verb and literal rest; None for any other prompt."""
+    line = line.strip()
+    if not line.startswith(PREFIX):
+        return None
+    words = line[len(PREFIX) :].split(None, 1)
+    if not words or line[len(PREFIX)].isspace():
+        return "", ""
+    return words[0], words[1] if len(words) > 1 else ""
+
+
+def run_verb(line: str, ctx: VerbCtx) -> str:
+    """Do what ``line`` asks and return the answer.
+
+    Raises:
+        HookError: it could not be done; the message and ``hint`` are for the person.
+    """
+    parsed = parse(line)
+    verb, args = parsed if parsed is not None else ("", "")
+    return run_named(verb, args, ctx)
+
+
+def run_named(verb: str, args: str, ctx: VerbCtx) -> str:
+    """Run one verb by name; ``args`` is everything behind it, literally.
+
+    Raises:
+        HookError: as ``run_verb``.
+    """
+    if verb not in VERBS:
+        raise UnknownVerbError(verb)
+    module = __import__(f"hooks.verbs.{verb}", fromlist=["run"])
+    answer: str = module.run(args.strip(), ctx)
+    return answer
+
+
+def answer(line: str, ctx: VerbCtx) -> str:
+    """Like ``run_verb``, with what went wrong said in the answer."""
+    try:
+        return run_verb(line, ctx)
+    except HookError as err:
+        return complaint(err)
+
+
+def complaint(err: HookError) -> str:
+    """Write an error as the person reads it: the fact, then the next step."""
+    return f"{err}\n  hint: {err.hint}" if err.hint else str(err)

@@ -1,0 +1,61 @@
+"""The table of commands. A command is a row here and a module with ``attach(app, name)``.
+
+``attach`` registers the command on a Typer app; only the module of the command that was asked
+for is imported. A command finds the environment, the clock and the folder in ``door(ctx)``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from hooks.verbs import VERBS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    import typer
+
+    from hooks.settings import Settings
+
+
+class Command(NamedTuple):
+    module: str  # below scripts.commands
+    line: str  # one line of help
+
+
+COMMANDS = {
+    **{name: Command("verb", verb.line) for name, verb in VERBS.items()},
+    "brain_status": Command("brain_status", VERBS["brain_status"].line),
+    "receipts": Command("receipts", "What became of every marker"),
+    "flush": Command("flush", "Deliver what waits for the brain, now"),
+    "whoami": Command("whoami", "Which project this folder is, and why"),
+    "project": Command("project", "Register a folder, name an alias, list both"),
+    "markers": Command("markers", "Explain what a transcript's markers are taken for"),
+}
+
+
+class Door(NamedTuple):
+    """What enters once, in ``scripts.cli``."""
+
+    env: Mapping[str, str]
+    at: datetime
+    cwd: str
+    root: str  # folder that holds the packages ``hooks`` and ``scripts``
+
+    def settings(self) -> Settings:
+        """Read the settings.
+
+        Raises:
+            SettingsError: a value outside what its row allows, or a damaged settings file.
+        """
+        from hooks.settings import load
+
+        return load(self.env)
+
+
+def door(ctx: typer.Context) -> Door:
+    found = ctx.find_object(Door)
+    if found is None:
+        raise RuntimeError("a command runs below scripts.cli, which makes the Door")
+    return found

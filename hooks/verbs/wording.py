@@ -1,0 +1,45 @@
+"""How verbs write ids, dates and memories; dates, never ages."""
+
+from __future__ import annotations
+
+from hooks.clock import parse_iso
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hooks.context.brains import Item
+
+ID_LENGTH = 8
+WHO = {"person": "you", "agent": "agent"}
+
+
+def short(key: str) -> str:
+    return key[:ID_LENGTH]
+
+
+def day(at: str) -> str:
+    """Write the day of an ISO instant as ``2026-11-30`` (UTC); a dash where there is none."""
+    when = parse_iso(at)
+    return f"{when:%Y-%m-%d}" if when else "-"
+
+
+def minute(at: str) -> str:
+    when = parse_iso(at)
+    return f"{when:%Y-%m-%d %H:%M} UTC" if when else "-"
+
+
+def one_line(text: str, width: int = 0) -> str:
+    """Fold all blanks; with ``width``, cut to so many characters, the last one then ``…``."""
+    folded = " ".join(text.split())
+    return folded[: width - 1].rstrip() + "…" if 0 < width < len(folded) else folded
+
+
+def memory_line(item: Item, width: int = 0) -> str:
+    """Write ``3f2a9c11  2026-11-30  lesson  text  (agent, high)``."""
+    notes = [WHO.get(item.cls, item.cls), item.severity, item.path]
+    said = ", ".join(note for note in notes if note)
+    text = one_line(item.text, width)
+    return f"{short(item.id)}  {day(item.at)}  {item.type:<8}  {text}  ({said})"
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
