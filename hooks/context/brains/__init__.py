@@ -1,0 +1,131 @@
+"""What every brain can do, what it hands back, and which module speaks for which kind.
+
+Adding a brain is a module with ``connect(settings, env, who)`` and a row in ``BRAINS``.
+"""
+
+from __future__ import annotations
+
+from hooks.errors import BrainUnreachable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Literal, NamedTuple, Protocol
+
+    from hooks.settings import Settings
+
+    class Brain(Protocol):
+        """Where memories live. Every call may raise ``BrainUnreachable``: try again later."""
+
+        def feed(self) -> list[Item]:
+            """Return what is for everybody on this brain: accepted signals and fleet items."""
+            ...
+
+        def project_memory(self, project: str, principal: str) -> list[Item]:
+            """Return the live memories of ``project`` that ``principal`` may see, oldest first.
+
+            The project's own; the principal's personal ones written there, and those accepted
+            once wherever written; the principal's session ones (the caller picks the session).
+            """
+            ...
+
+        def post_marker(self, body: Mapping[str, object], key: str) -> Ack:
+            """Keep ``body`` (``type``, ``content``, ``attrs``) under ``key``, once for ever.
+
+            Raises:
+                BrainRefused: the same bytes will never succeed.
+                BrainConflict: a person's edit of a memory that was already replaced.
+            """
+            ...
+
+        def forget(self, key: str) -> bool:
+            """Erase a memory and see that it never comes back; say whether it was there."""
+            ...
+
+        def health(self) -> dict[str, object]: ...
+
+        def close(self) -> None: ...
+
+else:
+    from hooks.record import NamedTuple
+
+
+class Ack(NamedTuple):
+    """A brain's explicit acknowledgement. ``key`` is the record's, maybe an earlier one's."""
+
+    kind: Literal["committed", "replayed"]
+    key: str
+    forgotten: bool = False  # it was erased once, and stays away
+
+
+class Item(NamedTuple):
+    """One memory as a reader sees it."""
+
+    id: str  # the marker key, 32 hex
+    type: str
+    text: str
+    cls: str = "agent"  # who said it: "agent" or "person"
+    severity: str = ""
+    title: str = ""
+    at: str = ""  # the marker's own time, ISO; "" when it had none
+    project: str = ""  # "" for a fleet or unattributed one
+    scope_key: str = "space"
+    session: str = ""
+    message_id: str = ""
+    path: str = ""
+    accepted: bool = False  # a person let it cross projects
+    state: str = "live"  # "live", "superseded", "waiting" (to be accepted) or "forgotten"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON form; fields at their default are left out."""
+        defaults = Item._field_defaults if TYPE_CHECKING else Item._defaults
+        named = zip(Item._fields, self, strict=True)
+        return {name: value for name, value in named if value != defaults.get(name)}
+
+
+def from_dict(document: object) -> Item | None:
+    """Read what ``to_dict`` wrote; unknown fields are ignored, None for anything damaged."""
+    if not isinstance(document, dict):
+        return None
+    fields = {name: document[name] for name in Item._fields if name in document}
+    accepted = fields.pop("accepted", False)
+    if not isinstance(accepted, bool) or not {"id", "type", "text"} <= fields.keys():
+        return None
+    if not all(isinstance(value, str) for value in fields.values()):
+        return None
+    return Item(accepted=accepted, **fields)
+
+
+class Kind(NamedTuple):
+    """One kind of brain. ``module`` is empty where there is nothing to talk to."""
+
+    module: str
+    remembers_keys: bool  # a marker sent again under its key can never become a second record
+    why_not: str = ""
+
+
+BRAINS = {
+    "local": Kind("hooks.context.brains.local", remembers_keys=True),
+    "file": Kind("", remembers_keys=True, why_not="file brains are not supported yet"),
+    "http": Kind("", remembers_keys=False, why_not="brain services are not supported yet"),
+    "none": Kind("", remembers_keys=True, why_not="no brain is configured"),
+    "invalid": Kind("", remembers_keys=False, why_not="the configured address is not a brain's"),
+}
+
+
+def open_brain(settings: Settings, env: Mapping[str, str]) -> Brain:
+    """Return the configured brain, opened; the caller closes it.
+
+    Raises:
+        BrainUnreachable: there is none to talk to now; what waits for it goes on waiting.
+    """
+    from hooks.context.brain_adapter import brain_kind
+
+    name = brain_kind(settings)
+    kind = BRAINS[name]
+    if not kind.module:
+        raise BrainUnreachable(name, kind.why_not)
+    from importlib import import_module
+
+    brain: Brain = import_module(kind.module).connect(settings, env)
+    return brain
