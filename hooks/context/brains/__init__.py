@@ -74,7 +74,8 @@ class Item(NamedTuple):
     message_id: str = ""
     path: str = ""
     accepted: bool = False  # a person let it cross projects
-    state: str = "live"  # "live", "superseded", "waiting" (to be accepted) or "forgotten"
+    supersedes: str = ""  # the id, or its beginning, of the memory that this one replaces
+    state: str = "live"  # "live", "superseded", "waiting" (for the brain) or "forgotten"
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON form; fields at their default are left out."""
@@ -82,18 +83,18 @@ class Item(NamedTuple):
         named = zip(Item._fields, self, strict=True)
         return {name: value for name, value in named if value != defaults.get(name)}
 
-
-def from_dict(document: object) -> Item | None:
-    """Read what ``to_dict`` wrote; unknown fields are ignored, None for anything damaged."""
-    if not isinstance(document, dict):
-        return None
-    fields = {name: document[name] for name in Item._fields if name in document}
-    accepted = fields.pop("accepted", False)
-    if not isinstance(accepted, bool) or not {"id", "type", "text"} <= fields.keys():
-        return None
-    if not all(isinstance(value, str) for value in fields.values()):
-        return None
-    return Item(accepted=accepted, **fields)
+    @staticmethod
+    def from_dict(document: object) -> Item | None:
+        """Read what ``to_dict`` wrote; unknown fields are ignored, None for anything damaged."""
+        if not isinstance(document, dict):
+            return None
+        fields = {name: document[name] for name in Item._fields if name in document}
+        accepted = fields.pop("accepted", False)
+        if not isinstance(accepted, bool) or not {"id", "type", "text"} <= fields.keys():
+            return None
+        if not all(isinstance(value, str) for value in fields.values()):
+            return None
+        return Item(accepted=accepted, **fields)
 
 
 class Kind(NamedTuple):
