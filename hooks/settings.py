@@ -21,6 +21,10 @@ MAX_BUDGET = 9_900  # the client cuts a hook's output above 10,000 UTF-16 units
 TABLE = {
     "AGENTIHOOKS_HOME": ("", "folder of the installation"),
     "BRAIN_SOURCE_TYPE": ("local", "which brain: `local` or `none`"),
+    "BRAIN_SOURCE_PATH": (
+        "",
+        "folder of a `file` brain; names it, delivery to it is not built yet",
+    ),
     "BRAIN_URL": ("", "address of a brain service; wins over BRAIN_SOURCE_TYPE"),
     "BRAIN_CONTEXT_BUDGET": ("3000", "most UTF-16 units of memory at session start, up to 9900"),
     "BRAINHOOKS_PRINCIPAL": ("", "whose personal memories these are; default: the installation"),
@@ -48,6 +52,7 @@ class Swarm(NamedTuple):
 class Settings(NamedTuple):
     home: str  # absolute path of the installation's folder
     brain_source: str = "local"  # "local", "file" or "none"; BRAIN_URL wins over it
+    brain_path: str = ""  # folder of a file brain
     brain_url: str = ""  # may hold a secret: never log it
     budget_units: int = 3_000
     principal: str = ""  # "" means the installation itself
@@ -73,6 +78,7 @@ def load(env: Mapping[str, str]) -> Settings:
     return Settings(
         home=home,
         brain_source=_one_of("BRAIN_SOURCE_TYPE", text("BRAIN_SOURCE_TYPE").lower(), _SOURCES),
+        brain_path=text("BRAIN_SOURCE_PATH"),
         brain_url=text("BRAIN_URL"),
         budget_units=_budget(text("BRAIN_CONTEXT_BUDGET")),
         principal=text("BRAINHOOKS_PRINCIPAL"),

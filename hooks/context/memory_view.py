@@ -1,0 +1,161 @@
+"""What one session may be told right now, read from disk and from nowhere else."""
+
+from __future__ import annotations
+
+import os
+
+from hooks.context import project_cache
+from hooks.context.brain_adapter import LOCAL_DATABASE, brain_kind, namespace, principal
+from hooks.context.brains import Item
+from hooks.context.compose import Section
+from scripts.swarm_v2.scope_key import Identity, applies_to, resolve_scope_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import NamedTuple
+
+    from hooks.settings import Settings
+else:
+    from hooks.record import NamedTuple
+
+MAX_WAITING = 50  # outbox files read at a session start; more wait for the flush
+
+
+class View(NamedTuple):
+    """The sections in the order they are shown, and whether one is missing."""
+
+    sections: tuple[Section, ...]
+    complete: bool  # False: a document was missing and could not be made; ask the worker
+
+    @property
+    def items(self) -> list[Item]:
+        return [item for section in self.sections for item in section.items]
+
+
+class Where(NamedTuple):
+    """Whose view it is."""
+
+    project: str
+    session_id: str
+    at: datetime
+
+
+def view(settings: Settings, env: Mapping[str, str], where: Where) -> View:
+    """Read this project's, this person's and this session's memories, the feed, and the outbox.
+
+    An unknown project has no memory of its own. A missing document of the local brain is made
+    on the spot: its database is on disk too, and the first session after a lost cache should
+    not start empty.
+
+    Raises:
+        ValueError: ``installation.json`` breaks its grammar.
+    """
+    documents = _documents(settings, where)
+    found = [_read(settings, where, document) for document in documents]
+    complete = None not in found
+    if not complete and _remake(settings, env, where):
+        found = [_read(settings, where, document) for document in documents]
+        complete = None not in found
+    lists = [items or [] for items in found]
+    waiting = _not_acknowledged(settings, where, {item.id for items in lists for item in items})
+    replaced = {item.supersedes for item in waiting if item.supersedes}
+    sections = tuple(
+        Section(document.title, [item for item in items if not _replaced(item, replaced)])
+        for document, items in zip(documents, lists, strict=True)
+    )
+    return View((*sections, Section(_WAITING, waiting)), complete)
+
+
+def watched(settings: Settings, where: Where) -> list[str]:
+    """Return the files whose change can be news to the session."""
+    return [document.path(settings.home) for document in _documents(settings, where)]
+
+
+_WAITING = "Just marked, not delivered yet"
+
+
+class _Document(NamedTuple):
+    title: str
+    space: object
+    kind: str
+    part: tuple[str, ...]
+    optional: bool
+
+    def path(self, home: str) -> str:
+        return project_cache.document_path(home, self.space, self.kind, *self.part)  # type: ignore[arg-type]
+
+
+def _documents(settings: Settings, where: Where) -> list[_Document]:
+    anywhere = _Document("From this brain", namespace(settings), "feed", (), optional=False)
+    if where.project in ("", "unknown"):
+        return [anywhere]
+    who = principal(settings)
+    here = namespace(settings, where.project)
+    mine = resolve_scope_key("user", Identity(who))
+    documents = [
+        _Document("This project", here, "project-memory", (where.project,), optional=False),
+        _Document("This person", here, "personal-memory", (mine,), optional=False),
+        anywhere,
+    ]
+    if where.session_id:
+        run = resolve_scope_key("session", Identity(who, where.session_id))
+        documents.append(_Document("This session", here, "session-memory", (run,), optional=True))
+    return documents
+
+
+def _read(settings: Settings, where: Where, document: _Document) -> list[Item] | None:
+    payload = project_cache.load(
+        settings.home,
+        document.space,
+        document.kind,
+        *document.part,
+        at=where.at,  # type: ignore[arg-type]
+    )
+    if payload is None:
+        return [] if document.optional else None
+    raw = payload.get("items")
+    items = [Item.from_dict(row) for row in raw] if isinstance(raw, list) else []
+    return [item for item in items if item is not None]
+
+
+def _remake(settings: Settings, env: Mapping[str, str], where: Where) -> bool:
+    if brain_kind(settings) != "local":
+        return False
+    if not os.path.exists(os.path.join(settings.home, LOCAL_DATABASE)):
+        return False
+    from hooks.context.brains import open_brain
+    from hooks.context.refresh import refresh
+    from hooks.errors import BrainError
+
+    try:
+        brain = open_brain(settings, env)
+    except BrainError:
+        return False
+    try:
+        refresh(settings, brain, where.at, [where.project])
+    except BrainError:
+        return False
+    finally:
+        brain.close()
+    return True
+
+
+def _not_acknowledged(settings: Settings, where: Where, known: set[str]) -> list[Item]:
+    """Return the project's own markers that wait in the outbox, as this session may see them."""
+    from hooks.context import outbox
+
+    who = Identity(principal(settings), where.session_id)
+    items = []
+    for entry in outbox.newest(settings.home, MAX_WAITING):
+        item = outbox.as_item(entry, who.principal)
+        if item is None or item.id in known or item.project != where.project:
+            continue
+        if where.project not in ("", "unknown") and applies_to(item.scope_key, who):
+            items.append(item)
+    return items
+
+
+def _replaced(item: Item, replaced: set[str]) -> bool:
+    return any(item.id.startswith(prefix) for prefix in replaced)

@@ -1,0 +1,82 @@
+"""``project-sessions.jsonl``: which sessions there were, where, with which transcript.
+
+One line a start; the newest line of a session wins. The worker keeps the newest 500 sessions.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hooks import atomic
+from hooks.lock import held
+from scripts.swarm_v2.wire_json import dumps, load_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+else:
+    from hooks.record import NamedTuple
+
+MAX_SESSIONS = 500
+MAX_BYTES = 8 << 20
+
+
+class Entry(NamedTuple):
+    """One session as its latest start described it."""
+
+    session_id: str
+    at: str
+    project_id: str = ""
+    project: str = ""
+    cwd: str = ""
+    worktree: str = ""
+    transcript_path: str = ""
+    source: str = ""
+
+
+def path_of(home: str) -> str:
+    return os.path.join(home, "brain", "project-sessions.jsonl")
+
+
+def _lock(home: str) -> str:
+    return os.path.join(home, "locks", "index")
+
+
+def append(home: str, entry: Entry) -> None:
+    """Add one start. The lock keeps it from falling between a trim's read and its replace."""
+    atomic.make_folder(os.path.join(home, "brain"))
+    with held(_lock(home), wait_s=1.0):
+        atomic.append_line(path_of(home), dumps(entry._asdict()).encode("ascii"))
+
+
+def read(home: str) -> list[Entry]:
+    """Return the newest entry of each session, oldest session first; torn lines are passed over."""
+    data = atomic.read(path_of(home), MAX_BYTES) or b""
+    found: dict[str, Entry] = {}
+    for line in data.split(b"\n"):
+        entry = parse(line)
+        if entry is not None:
+            found.pop(entry.session_id, None)
+            found[entry.session_id] = entry
+    return list(found.values())
+
+
+def parse(line: bytes) -> Entry | None:
+    """Read one line; None without a session id. A row of an older format lacks some fields."""
+    row = load_object(line) if line.strip() else None
+    if row is None or not isinstance(row.get("session_id"), str):
+        return None
+    texts = {name: row[name] for name in Entry._fields if isinstance(row.get(name), str)}
+    return Entry(**{"at": "", **texts})
+
+
+def trim(home: str) -> int:
+    """Keep the newest ``MAX_SESSIONS`` sessions; return how many were dropped."""
+    with held(_lock(home), wait_s=1.0):
+        entries = read(home)
+        dropped = len(entries) - MAX_SESSIONS
+        if dropped <= 0:
+            return 0
+        lines = [dumps(entry._asdict()) for entry in entries[dropped:]]
+        atomic.write(path_of(home), ("\n".join(lines) + "\n").encode("ascii"))
+        return dropped

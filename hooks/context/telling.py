@@ -1,0 +1,107 @@
+"""Tell a session something once: compose, record, and leave the door's note."""
+
+from __future__ import annotations
+
+import os
+
+from hooks import atomic
+from hooks.clock import iso
+from hooks.context import injections, project_cache
+from hooks.context.brain_adapter import namespace
+from hooks.context.compose import compose
+from hooks.context.memory_view import Where, view, watched
+from hooks.context.scope_log import valid_session
+from hooks.quick import door_note, signature
+from scripts.swarm_v2.wire_json import dumps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hooks.context import switch
+    from hooks.context.compose import Composed
+    from hooks.context.memory_view import View
+    from hooks.dispatch import Ctx
+
+NEWS_UNITS = 1_500  # news interrupt a prompt; the rest is a command away
+
+
+def where(ctx: Ctx) -> Where:
+    session = ctx.event.session_id
+    return Where(ctx.project.id, session if valid_session(session) else "", ctx.at)
+
+
+def memory_off(ctx: Ctx) -> switch.Off | None:
+    """Return the stretch that forbids telling anything now, after noting it for the door."""
+    from hooks.context import switch
+
+    place = where(ctx)
+    before = {switch.path(ctx.settings.home): signature(switch.path(ctx.settings.home))}
+    off = switch.load(ctx.settings.home).off(ctx.at, place.project, place.session_id)
+    if off is not None and not off.until:
+        _leave_note(ctx, before)
+    return off
+
+
+def look(ctx: Ctx) -> tuple[View, dict[str, str]]:
+    """Return what may be told now, and the signatures of its files taken before they were read.
+
+    Signatures first: a file that changes in between is news next time, never missed.
+    """
+    place = where(ctx)
+    paths = list(watched(ctx.settings, place))
+    if place.session_id:
+        space = namespace(ctx.settings)
+        home = ctx.settings.home
+        paths.append(project_cache.document_path(home, space, "pending", place.session_id))
+    before = {path: signature(path) for path in paths}
+    return view(ctx.settings, ctx.env, place), before
+
+
+def news(ctx: Ctx, seen: View) -> Composed:
+    """Compose what this session was not told yet; its own markers are no news to it."""
+    session = where(ctx).session_id
+    told = {one for row in injections.read(ctx.settings.home, session) for one in row.ids}
+    sections = [
+        section._replace(
+            items=[
+                item
+                for item in section.items
+                if item.id not in told and (item.session != session or item.cls == "person")
+            ]
+        )
+        for section in seen.sections
+    ]
+    return compose(ctx.project.id, sections, budget=min(NEWS_UNITS, ctx.settings.budget_units))
+
+
+def record(ctx: Ctx, told: Composed, before: dict[str, str]) -> None:
+    """Note what was told, then what the door may compare: in this order, so a kill repeats."""
+    record_only(ctx, told)
+    _leave_note(ctx, before)
+
+
+def record_only(ctx: Ctx, told: Composed) -> None:
+    session = where(ctx).session_id
+    if session and told.text:
+        home, name = ctx.settings.home, ctx.event.name
+        injections.note(home, session, name, told.text, told.sources, at=iso(ctx.at))
+
+
+def _leave_note(ctx: Ctx, watch: dict[str, str]) -> None:
+    session = where(ctx).session_id
+    if session:
+        path = door_note(ctx.settings.home, session)
+        atomic.write(path, dumps({"watch": watch}).encode("ascii"), durable=False)
+
+
+def first_time_here(ctx: Ctx) -> bool:
+    """Say whether no session of this project was greeted before; true once."""
+    from scripts.swarm_v2.digest import short_digest
+
+    folder = os.path.join(ctx.settings.home, "brain", "greeted")
+    try:
+        atomic.make_folder(folder)
+        path = os.path.join(folder, short_digest(ctx.project.id.encode("utf-8", "replace")))
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError:
+        return False
+    return True

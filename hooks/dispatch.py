@@ -1,0 +1,206 @@
+"""From one event to one reply. The policy of failure lives here and nowhere else.
+
+Events fail open and quiet: exit 0, one line in ``hooks.log``, nothing on stdout. An exception
+nobody foresaw exits 1, never 2: the agent reads 2 as a refusal.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hooks.home import resolve_home
+from hooks.payload import MAX_BYTES, parse_event
+from hooks.quick import nothing_to_do
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from hooks.context.project import Project
+    from hooks.payload import Event
+    from hooks.reply import Reply
+    from hooks.settings import Settings
+    from scripts.swarm_v2.keyspace import Namespace
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# event -> the module that lists its steps; a new event is a row here, a file there, and a
+# stanza in hooks/hooks.json and settings.example.json (a test compares the four).
+EVENTS = {
+    "SessionStart": "hooks.events.session_start",
+    "SubagentStart": "hooks.events.subagent_start",
+    "UserPromptSubmit": "hooks.events.user_prompt_submit",
+    "Stop": "hooks.events.stop",
+    "SubagentStop": "hooks.events.subagent_stop",
+    "PreCompact": "hooks.events.pre_compact",
+    "SessionEnd": "hooks.events.session_end",
+    "MessageDisplay": "hooks.events.message_display",
+}
+USAGE = (
+    "usage: python3 -I -S hooks/__main__.py EVENT < payload.json | verb NAME | worker TASK ...\n"
+)
+
+
+class Ctx:
+    """What every step gets: the event, the settings, one instant, and what is derived from them."""
+
+    def __init__(
+        self, event: Event, settings: Settings, env: Mapping[str, str], at: datetime
+    ) -> None:
+        self.event, self.settings, self.env, self.at = event, settings, env, at
+        self.root = ROOT
+        self.incomplete = False  # a cache was missing: the worker has to bring it
+        self.after_print: list[Callable[[], None]] = []  # what may only happen once it was said
+        self._project: Project | None = None
+
+    @property
+    def project(self) -> Project:
+        """The session's project: by ``CLAUDE_PROJECT_DIR``, else the payload's folder."""
+        if self._project is None:
+            from hooks.context.project import launch_folder, resolve
+
+            folder = launch_folder(self.event.cwd, self.env)
+            self._project = resolve(folder, self.settings, self.env, self.at)
+        return self._project
+
+    def namespace(self, project: str = "") -> Namespace:
+        """The namespace of this installation and brain, for one project or for none."""
+        from hooks.context.brain_adapter import namespace
+
+        return namespace(self.settings, project)
+
+    def log(self, text: str) -> None:
+        from hooks.clock import iso
+        from hooks.log import log
+
+        log(self.settings.home, iso(self.at), self.event.name, self.event.session_id, text)
+
+
+def main(
+    argv: Sequence[str], *, env: Mapping[str, str], stdin: int, stdout: int, now: float
+) -> int:
+    """Serve one process: an event, a verb of the person's, or the detached worker.
+
+    ``stdin`` and ``stdout`` are file descriptors, ``now`` seconds since the epoch. Returns the
+    exit code: 0, or 1 for wrong usage and for what nobody foresaw.
+    """
+    name = argv[0] if argv else ""
+    try:
+        if name in EVENTS:
+            return _serve(name, env, stdin, stdout, now) if _wanted(env) else 0
+        if name == "worker":
+            from hooks.worker import main as work
+
+            return work(argv[1:], env=env, now=now)
+        if name == "verb":
+            from hooks.verbs.shell import main as verb
+
+            return verb(argv[1:], env=env, stdout=stdout, now=now)
+    except Exception as err:  # noqa: BLE001 - the one blind except of the program
+        return _unforeseen(name, env, now, err)
+    os.write(2, USAGE.encode())
+    return 1
+
+
+def _wanted(env: Mapping[str, str]) -> bool:
+    """Where CI is set nothing is injected, captured or written unless it was asked for."""
+    in_ci = env.get("CI", "").lower() not in ("", "0", "false")
+    return not in_ci or env.get("BRAINHOOKS_CI") == "1"
+
+
+def _serve(name: str, env: Mapping[str, str], stdin: int, stdout: int, now: float) -> int:
+    from hooks.errors import HookError
+
+    home = resolve_home(env)
+    try:
+        event = parse_event(name, _read(stdin))
+        if nothing_to_do(event, home):
+            return 0
+        _answer(event, env, now, stdout)
+    except HookError as err:
+        _note(home, name, now, f"{err}")
+    return 0
+
+
+def _answer(event: Event, env: Mapping[str, str], now: float, stdout: int) -> None:
+    from hooks.clock import from_epoch
+    from hooks.reply import encode
+    from hooks.settings import load
+
+    ctx = Ctx(event, load(env), env, from_epoch(now))
+    _mark_run(ctx.settings.home, event.name)
+    answer = encode(handle(ctx), event.name)
+    while answer:
+        answer = answer[os.write(stdout, answer) :]
+    for finish in ctx.after_print:
+        finish()
+
+
+def _mark_run(home: str, event: str) -> None:
+    """Leave the file whose time says when the event last ran; a home we may not write stays so."""
+    from hooks.atomic import make_folder
+
+    path = os.path.join(home, "brain", "last-run", event)
+    try:
+        make_folder(os.path.dirname(path))
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    except OSError:
+        return
+
+
+def handle(ctx: Ctx) -> list[Reply]:
+    """Run the event's steps in order and fold what they say.
+
+    It knows nothing of stdin and stdout: a process per event is one door, a server another.
+    """
+    from hooks.reply import merge
+
+    return merge(_replies(ctx))
+
+
+def _replies(ctx: Ctx) -> Iterator[Reply]:
+    from hooks.errors import HookError
+
+    steps: tuple[str, ...] = _load(EVENTS[ctx.event.name]).STEPS
+    for step in steps:
+        try:
+            yield from _load(f"hooks.steps.{step}").run(ctx)
+        except (HookError, OSError, ValueError) as err:
+            # One step's bad luck (a full disk, a record that breaks its grammar) is not the
+            # next one's: a memory that cannot be indexed can still be shown.
+            ctx.log(f"{step}: {type(err).__name__}: {err}")
+
+
+def _load(module: str):  # type: ignore[no-untyped-def]  # a module, whose attributes are its contract
+    __import__(module)
+    import sys
+
+    return sys.modules[module]
+
+
+def _read(fd: int) -> bytes:
+    parts, total = [], 0
+    while total <= MAX_BYTES and (part := os.read(fd, 1 << 20)):
+        parts.append(part)
+        total += len(part)
+    return b"".join(parts)
+
+
+def _note(home: str, event: str, now: float, text: str) -> None:
+    from hooks.clock import from_epoch, iso
+    from hooks.log import log
+
+    log(home, iso(from_epoch(now)), event, "", text)
+
+
+def _unforeseen(name: str, env: Mapping[str, str], now: float, err: Exception) -> int:
+    """Log where it happened: file, line and type of each frame, never values."""
+    frames, trace = [], err.__traceback__
+    while trace:
+        code = trace.tb_frame.f_code
+        frames.append(f"{os.path.basename(code.co_filename)}:{trace.tb_lineno}")
+        trace = trace.tb_next
+    where = " ".join(frames[-8:])
+    _note(resolve_home(env), name or "-", now, f"unforeseen {type(err).__name__} at {where}")
+    return 1

@@ -1,0 +1,1 @@
+STEPS = ("show_markers",)

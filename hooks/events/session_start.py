@@ -1,0 +1,6 @@
+STEPS = (
+    "index_session",
+    "record_scope",
+    "inject_memory",
+    "start_worker",
+)

@@ -1,0 +1,4 @@
+STEPS = (
+    "collect_markers",
+    "start_worker",
+)

@@ -1,0 +1,1 @@
+STEPS = ("inject_top_lessons",)

@@ -1,0 +1,5 @@
+STEPS = (
+    "answer_verb",
+    "catch_up_start",
+    "inject_news",
+)

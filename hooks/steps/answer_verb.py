@@ -1,0 +1,34 @@
+"""Answer `/brainhooks:<verb> ...` here: no model turn, no shell, every character literal."""
+
+from __future__ import annotations
+
+from hooks.quick import VERB_PREFIX
+from hooks.reply import Block
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hooks.dispatch import Ctx
+    from hooks.reply import Reply
+
+
+def run(ctx: Ctx) -> Sequence[Reply]:
+    line = ctx.event.prompt.lstrip()
+    if not line.startswith(VERB_PREFIX):
+        return ()
+    from hooks.context.claims import claim
+    from hooks.verbs import VerbCtx, answer
+
+    if not claim(ctx.settings.home, ctx.event, ctx.env, ctx.at):
+        return (Block("brainhooks answered this through its other installation"),)
+    verb = VerbCtx(
+        settings=ctx.settings,
+        env=ctx.env,
+        at=ctx.at,
+        session_id=ctx.event.session_id,
+        cwd=ctx.event.cwd,
+        prompt_id=ctx.event.prompt_id,
+        root=ctx.root,
+    )
+    return (Block(answer(line, verb)),)

@@ -1,0 +1,67 @@
+"""Tell a starting session what its project, its person and the brain remember."""
+
+from __future__ import annotations
+
+from hooks.context import injections
+from hooks.context.brain_adapter import brain_kind
+from hooks.context.claims import claim
+from hooks.context.compose import compose
+from hooks.context.telling import first_time_here, look, memory_off, record, where
+from hooks.reply import Say, Tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hooks.context.memory_view import View
+    from hooks.dispatch import Ctx
+    from hooks.reply import Reply
+
+AGAIN = ("resume",)  # the conversation still holds what was said: the client folds equal bytes
+
+
+def run(ctx: Ctx) -> Sequence[Reply]:
+    if not claim(ctx.settings.home, ctx.event, ctx.env, ctx.at):
+        return ()
+    off = memory_off(ctx)
+    if off is not None:
+        return (Tell(f"brainhooks: memory is off until {off.until or 'you switch it on'}"),)
+    seen, before = look(ctx)
+    ctx.incomplete = not seen.complete
+    said = _said_before(ctx, seen)
+    if said:
+        return (Say(said),)
+    told = compose(
+        ctx.project.id,
+        seen.sections,
+        budget=ctx.settings.budget_units,
+        how_to=ctx.env.get("CLAUDE_CODE_ENTRYPOINT") == "cli",
+    )
+    record(ctx, told, before)
+    return (Say(told.text), *_greeting(ctx, seen))
+
+
+def _said_before(ctx: Ctx, seen: View) -> str:
+    """On resume: the bytes of the last start, unless a memory in them is gone since.
+
+    The door's note stays as it was, so that news since then come with the next prompt.
+    """
+    if ctx.event.source not in AGAIN:
+        return ""
+    starts = [
+        row
+        for row in injections.read(ctx.settings.home, where(ctx).session_id)
+        if row.event == ctx.event.name
+    ]
+    if not starts or not starts[-1].ids <= {item.id for item in seen.items}:
+        return ""
+    return starts[-1].text
+
+
+def _greeting(ctx: Ctx, seen: View) -> Sequence[Reply]:
+    if not first_time_here(ctx):
+        return ()
+    count = len({item.id for item in seen.items})
+    memories = "no memories yet" if not count else f"{count} memories" if count > 1 else "1 memory"
+    project = ctx.project.id if ctx.project.id != "unknown" else "no project here"
+    return (Tell(f"brainhooks: {project}, {brain_kind(ctx.settings)} brain, {memories}"),)

@@ -1,0 +1,28 @@
+"""Start the detached worker where something waits for it; a hook never waits for a brain."""
+
+from __future__ import annotations
+
+from hooks.spawn import detach, start_command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hooks.dispatch import Ctx
+    from hooks.reply import Reply
+
+
+def run(ctx: Ctx) -> Sequence[Reply]:
+    tasks = _tasks(ctx)
+    if tasks:
+        detach(start_command(ctx.root, "worker", *tasks), dict(ctx.env))
+    return ()
+
+
+def _tasks(ctx: Ctx) -> list[str]:
+    from hooks.context.flush import due
+
+    if ctx.event.name == "SessionStart":
+        session = ctx.event.session_id if ctx.incomplete else ""
+        return ["start", ctx.project.id, session]
+    return ["flush"] if due(ctx.settings, ctx.at) else []
