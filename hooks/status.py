@@ -1,0 +1,305 @@
+"""What ``brain_status`` knows: one function per piece, each allowed to fail alone.
+
+Nothing is created, not even the home; a piece that cannot be read says so and the rest goes on.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hooks.errors import HookError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from typing import Any, Literal, NamedTuple
+
+    from hooks.settings import Settings
+
+    Level = Literal["yellow", "red"]
+else:
+    from hooks.record import NamedTuple
+
+LAST_SESSIONS = 20
+WAITS_LONG_S = 86_400  # a brain that was away for a night is no news, one away for a day is
+
+
+class Problem(NamedTuple):
+    """Something that needs a person: what it is, and the next step."""
+
+    level: Level  # red: memories are not kept or not shown now; yellow: look at it
+    what: str
+    next: str
+
+
+class Look(NamedTuple):
+    """Who looks, from where and when."""
+
+    settings: Settings
+    env: Mapping[str, str]
+    at: datetime
+    cwd: str
+    session: str
+
+
+class Piece(NamedTuple):
+    data: Mapping[str, Any]
+    problems: tuple[Problem, ...] = ()
+
+
+def collect_status(
+    settings: Settings, env: Mapping[str, str], at: datetime, cwd: str, session: str
+) -> dict[str, Any]:
+    """Return every piece by its name, with ``level`` and ``problems``; JSON can hold it all."""
+    look = Look(settings, env, at, cwd, session)
+    status: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for name, look_at in PIECES:
+        piece = _piece(name, look_at, look)
+        status[name] = dict(piece.data)
+        problems += piece.problems
+    levels = {problem.level for problem in problems}
+    level = "red" if "red" in levels else "yellow" if levels else "green"
+    said = [problem._asdict() for problem in sorted(problems, key=lambda p: p.level != "red")]
+    refused = status["cache_scope_mismatches"].values()
+    total = sum(number for number in refused if isinstance(number, int))
+    return {"level": level, "problems": said, "cache_scope_mismatch_total": total, **status}
+
+
+def _piece(name: str, look_at: Callable[[Look], Piece], look: Look) -> Piece:
+    try:
+        return look_at(look)
+    except HookError as err:
+        what, hint = str(err), err.hint
+    except (OSError, ValueError) as err:
+        what, hint = f"{name}: {err}", ""
+    return Piece({"error": what}, (Problem("red", what, hint or "brainhooks doctor"),))
+
+
+def exit_code(status: Mapping[str, Any]) -> int:
+    """Return 0 for green, 1 when something needs a person."""
+    return 0 if status["level"] == "green" else 1
+
+
+def _installation(look: Look) -> Piece:
+    from hooks.clock import iso
+    from scripts.swarm_v2.installation import read
+
+    home = look.settings.home
+    try:
+        found = read(home)
+    except ValueError as err:
+        problem = Problem(
+            "red",
+            f"installation.json cannot be used, so nothing is kept or shown: {err}",
+            f"put the file back from a backup of {home}; it is never replaced by itself",
+        )
+        return Piece({"home": home, "id": None, "cutover": None}, (problem,))
+    if found is None:
+        return Piece({"home": home, "id": None, "cutover": None})
+    return Piece({"home": home, "id": found.installation_id, "cutover": iso(found.created_at)})
+
+
+def _brain(look: Look) -> Piece:
+    from hooks.context.brain_adapter import LOCAL_DATABASE, brain_id, brain_kind
+
+    kind = brain_kind(look.settings)
+    data: dict[str, Any] = {"kind": kind, "hash": brain_id(look.settings)}
+    if kind == "invalid":
+        what = "the configured brain address cannot be used; markers wait in the outbox"
+        todo = "set BRAIN_URL to http(s)://host[:port]/path, or unset it"
+        return Piece(data, (Problem("red", what, todo),))
+    if kind == "local":
+        path = os.path.join(look.settings.home, LOCAL_DATABASE)
+        data["exists"] = os.path.exists(path)
+        if data["exists"]:
+            data["health"] = _health(look)
+    return Piece(data)
+
+
+def _health(look: Look) -> dict[str, object]:
+    from hooks.context.brains import open_brain
+
+    brain = open_brain(look.settings, look.env)
+    try:
+        return dict(brain.health())
+    finally:
+        brain.close()
+
+
+def _project(look: Look) -> Piece:
+    from hooks.context.project import launch_folder, resolve
+
+    folder = launch_folder(look.cwd, look.env)
+    found = resolve(folder, look.settings, look.env, look.at, register=False)
+    return Piece({"id": found.id, "label": found.label, "evidence": found.evidence})
+
+
+def _memory(look: Look) -> Piece:
+    from hooks.context.switch import load, switch_path
+
+    switches = load(look.settings.home)
+    if switches.damaged:
+        path = switch_path(look.settings.home)
+        what = f"{path} cannot be read ({switches.damaged}), so memory is off for everything"
+        problem = Problem("red", what, "repair or remove the file")
+        return Piece({"on": False, "off": None, "damaged": switches.damaged}, (problem,))
+    stretch = switches.off(look.at, str(_project(look).data["id"]), look.session)
+    return Piece({"on": stretch is None, "off": stretch._asdict() if stretch else None})
+
+
+def _outbox(look: Look) -> Piece:
+    from hooks.clock import from_epoch, iso
+
+    folder = os.path.join(look.settings.home, "brain-outbox")
+    waiting = _files(folder)
+    refused = len(_files(os.path.join(folder, "quarantine")))
+    oldest = min(waiting.values(), default=None)
+    age_s = None if oldest is None else max(0, int(look.at.timestamp() - oldest))
+    data = {
+        "count": len(waiting),
+        "oldest": None if oldest is None else iso(from_epoch(oldest)),
+        "oldest_age_s": age_s,
+        "quarantined": refused,
+    }
+    problems = []
+    if age_s is not None and age_s > WAITS_LONG_S:
+        what = f"{len(waiting)} markers wait for the brain, the oldest for more than a day"
+        problems.append(Problem("yellow", what, "brainhooks flush says why"))
+    if refused:
+        what = f"{refused} outbox files were refused and lie in {folder}/quarantine"
+        problems.append(Problem("yellow", what, "brainhooks receipts says why"))
+    return Piece(data, tuple(problems))
+
+
+def _files(folder: str) -> dict[str, float]:
+    """Return name and time of each document in ``folder``; one that just vanished is left out."""
+    found = {}
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".json"):
+                    try:
+                        found[entry.name] = entry.stat().st_mtime
+                    except FileNotFoundError:
+                        continue
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    return found
+
+
+def _receipts(look: Look) -> Piece:
+    from hooks.context.ledger import Ledger
+
+    ledger = Ledger.read_only(look.settings.home)
+    if ledger is None:
+        return Piece({})
+    try:
+        counts = ledger.counts()
+    finally:
+        ledger.close()
+    problems = []
+    if counts.get("quarantined"):
+        what = f"{counts['quarantined']} markers were refused by the brain"
+        problems.append(Problem("yellow", what, "brainhooks receipts says why"))
+    if counts.get("unknown"):
+        what = f"of {counts['unknown']} markers nobody knows whether the brain has them"
+        problems.append(Problem("yellow", what, "brainhooks receipts shows them"))
+    return Piece(counts, tuple(problems))
+
+
+def _caches(look: Look) -> Piece:
+    from hooks.clock import from_epoch, iso
+    from hooks.context.project_cache import FOLDER
+
+    newest: dict[str, dict[str, Any]] = {}
+    for name, written in sorted(_files(os.path.join(look.settings.home, FOLDER)).items()):
+        if not name.startswith("k2-"):
+            continue
+        row = newest.setdefault(name[3:].rpartition("-")[0], {"count": 0, "newest": 0.0})
+        row["count"] += 1
+        row["newest"] = max(row["newest"], written)
+    for row in newest.values():
+        row["age_s"] = max(0, int(look.at.timestamp() - row["newest"]))
+        row["newest"] = iso(from_epoch(row["newest"]))
+    return Piece(newest)
+
+
+def _mismatches(look: Look) -> Piece:
+    from hooks.context.project_cache import cache_scope_mismatches
+
+    kinds = cache_scope_mismatches(look.settings.home)
+    return Piece(kinds)
+
+
+def _events(look: Look) -> Piece:
+    from hooks.clock import from_epoch, iso
+
+    found = {}
+    folder = os.path.join(look.settings.home, "brain", "last-run")
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                found[entry.name] = iso(from_epoch(entry.stat().st_mtime))
+    except (FileNotFoundError, NotADirectoryError):
+        return Piece({})
+    return Piece(dict(sorted(found.items())))
+
+
+def _sessions(look: Look) -> Piece:
+    from hooks.context.ledger import Ledger
+    from hooks.context.session_index import read
+
+    last = [entry.session_id for entry in read(look.settings.home)[-LAST_SESSIONS:]]
+    ledger = Ledger.read_only(look.settings.home) if last else None
+    with_markers = 0
+    if ledger is not None:
+        try:
+            with_markers = sum(bool(ledger.receipts(session, 1)) for session in last)
+        finally:
+            ledger.close()
+    data = {"last": len(last), "with_markers": with_markers}
+    if len(last) < LAST_SESSIONS or with_markers:
+        return Piece(data)
+    what = f"no marker in the last {LAST_SESSIONS} sessions"
+    todo = "ask the agent to mark a lesson, then run brainhooks doctor"
+    return Piece(data, (Problem("yellow", what, todo),))
+
+
+def _migration(look: Look) -> Piece:
+    from hooks.atomic import read
+    from scripts.swarm_v2.wire_json import load_object
+
+    path = os.path.join(look.settings.home, "migrations.json")
+    data = read(path)
+    if data is None:
+        return Piece({"steps": None})
+    found = load_object(data)
+    if found is None:
+        what = f"{path} is damaged"
+        return Piece({"steps": None}, (Problem("yellow", what, "brainhooks doctor"),))
+    return Piece({"steps": found})
+
+
+# A row is a piece of the status, in the order it is shown.
+PIECES: tuple[tuple[str, Callable[[Look], Piece]], ...] = (
+    ("installation", _installation),
+    ("brain", _brain),
+    ("project", _project),
+    ("memory", _memory),
+    ("outbox", _outbox),
+    ("receipts", _receipts),
+    ("caches", _caches),
+    ("cache_scope_mismatches", _mismatches),
+    ("events", _events),
+    ("sessions", _sessions),
+    ("migration", _migration),
+)
+
+
+def render(status: Mapping[str, Any]) -> str:
+    """Write the status for a person; see ``hooks.status_text``."""
+    from hooks.status_text import render as text
+
+    return text(status)

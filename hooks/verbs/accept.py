@@ -1,0 +1,48 @@
+"""``accept [ID]``: let a signal or a personal memory be seen in other projects; no ID lists them.
+
+Nothing crosses projects by the agent's own hand: this is the person's.
+"""
+
+from __future__ import annotations
+
+from hooks.verbs import VerbCtx, VerbUsageError
+from hooks.verbs.library import Library, one, open_library, refresh
+from hooks.verbs.wording import count, memory_line, one_line, short
+
+TEXT_WIDTH = 100
+
+
+def run(args: str, ctx: VerbCtx) -> str:
+    words = args.split()
+    if len(words) > 1:
+        raise VerbUsageError("accept", "it takes one id")
+    brain = open_library(ctx)
+    try:
+        return _accept(brain, words[0], ctx) if words else _waiting(brain)
+    finally:
+        brain.close()
+
+
+def _accept(brain: Library, wanted: str, ctx: VerbCtx) -> str:
+    item = one(brain, wanted)
+    if item.accepted:
+        return f"{short(item.id)} was accepted before: {one_line(item.text, TEXT_WIDTH)}"
+    if not brain.accept(item.id):
+        return f"{short(item.id)} stays in its project; only signals and personal memories cross."
+    refresh(ctx, brain, [item._replace(accepted=True)])
+    return (
+        f"Accepted {short(item.id)}, every project sees it now: {one_line(item.text, TEXT_WIDTH)}"
+    )
+
+
+def _waiting(brain: Library) -> str:
+    waiting = brain.waiting()
+    if not waiting:
+        return "Nothing waits for you: no signal or personal memory asks to cross projects."
+    lines = [f"{count(len(waiting), 'memory', 'memories')} would be seen in other projects too:"]
+    lines += [
+        f"  {memory_line(item, TEXT_WIDTH)}  from {item.project or 'no project'}"
+        for item in waiting
+    ]
+    lines.append("`accept ID` lets one through; `forget ID` removes it.")
+    return "\n".join(lines)

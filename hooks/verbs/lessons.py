@@ -1,0 +1,82 @@
+"""``lessons [QUERY]``: what is remembered for this project; an id shows that memory whole."""
+
+from __future__ import annotations
+
+from hooks.context.brain_adapter import principal
+from hooks.verbs.library import Library, here, is_id, open_library
+from hooks.verbs.wording import WHO, count, memory_line, minute
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hooks.context.brains import Item
+    from hooks.verbs import VerbCtx
+
+MOST = 50  # lines of a list: about what a screen scrolls through
+TEXT_WIDTH = 160
+STATES = {
+    "superseded": "replaced by a later text, kept as history",
+    "waiting": "waits until you accept it for other projects",
+}
+
+
+def run(args: str, ctx: VerbCtx) -> str:
+    brain = open_library(ctx)
+    try:
+        if is_id(args):
+            found = brain.find(args.lower())
+            if found:
+                return "\n\n".join(whole(item) for item in found[:MOST])
+        return _found(brain, args, ctx) if args else _all(brain, ctx)
+    finally:
+        brain.close()
+
+
+def whole(item: Item) -> str:
+    """Write one memory with everything known of it."""
+    facts = [
+        ("id", item.id),
+        ("type", " ".join(part for part in (item.type, item.severity) if part)),
+        ("said by", WHO.get(item.cls, item.cls)),
+        ("when", minute(item.at)),
+        ("project", item.project or "none"),
+        ("session", item.session),
+        ("path", item.path),
+        ("state", STATES.get(item.state, "accepted" if item.accepted else "")),
+    ]
+    head = "\n".join(f"{name:<8} {value}" for name, value in facts if value)
+    return f"{head}\n\n{item.text}"
+
+
+def _found(brain: Library, query: str, ctx: VerbCtx) -> str:
+    project = here(ctx)
+    items = brain.search(query, project.id, MOST)
+    if not items:
+        return f"Nothing in {project.label} matches {query!r}."
+    lines = [f"{count(len(items), 'memory', 'memories')} of {project.label} match {query!r}:"]
+    lines += [f"  {memory_line(item, TEXT_WIDTH)}" for item in items]
+    return "\n".join([*lines, _FOOT])
+
+
+def _all(brain: Library, ctx: VerbCtx) -> str:
+    project = here(ctx)
+    items = brain.project_memory(project.id, principal(ctx.settings))
+    feed = [item for item in brain.feed() if item.id not in {known.id for known in items}]
+    if not items and not feed:
+        return f"Nothing is remembered for {project.label} yet."
+    lines = [f"{count(len(items), 'memory', 'memories')} for {project.label}:"]
+    lines += _newest(items)
+    if feed:
+        lines += ["For everybody on this brain:", *_newest(feed)]
+    return "\n".join([*lines, _FOOT])
+
+
+def _newest(items: list[Item]) -> list[str]:
+    newest = sorted(items, key=lambda item: item.at, reverse=True)
+    lines = [f"  {memory_line(item, TEXT_WIDTH)}" for item in newest[:MOST]]
+    left = len(items) - MOST
+    if left > 0:
+        lines.append(f"  … {left} older; `lessons WORD` searches them all")
+    return lines
+
+
+_FOOT = "`lessons ID` shows one whole; `forget ID`, `edit ID TEXT` change it."

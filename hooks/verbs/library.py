@@ -1,0 +1,88 @@
+"""The brain as the person's verbs use it: finding one memory by the id they typed."""
+
+from __future__ import annotations
+
+from hooks.errors import HookError, NotOneMemory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Protocol
+
+    from hooks.context.brains import Brain, Item
+    from hooks.context.project import Project
+    from hooks.verbs import VerbCtx
+
+    class Library(Brain, Protocol):
+        """A brain that can be looked through and corrected; the local one is."""
+
+        def find(self, prefix: str) -> list[Item]: ...
+        def search(self, query: str, project: str, limit: int) -> list[Item]: ...
+        def edit(self, old_key: str, new_body: Mapping[str, object], new_key: str) -> Item: ...
+        def accept(self, key: str) -> bool: ...
+        def waiting(self) -> list[Item]: ...
+
+
+_HEX = frozenset("0123456789abcdef")
+MIN_PREFIX = 4  # fewer digits would name a memory by accident
+
+
+class NotForThisBrainError(HookError):
+    """The configured brain cannot do what a verb asks."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.hint = "brainhooks brain_status says which brain this is"
+        super().__init__(f"the {kind} brain cannot be looked through or corrected from here")
+
+
+def open_library(ctx: VerbCtx) -> Library:
+    """Return the configured brain, opened; the caller closes it.
+
+    Raises:
+        BrainError: there is none to talk to now, or it cannot do this.
+    """
+    from hooks.context.brain_adapter import brain_kind
+    from hooks.context.brains import open_brain
+
+    brain = open_brain(ctx.settings, ctx.env)
+    if not hasattr(brain, "find"):
+        brain.close()
+        raise NotForThisBrainError(brain_kind(ctx.settings))
+    return brain  # type: ignore[return-value]  # proven by its `find` just now
+
+
+def is_id(word: str) -> bool:
+    """Say whether ``word`` can be (the beginning of) a memory's id."""
+    return MIN_PREFIX <= len(word) <= 32 and _HEX.issuperset(word.lower())
+
+
+def one(brain: Library, wanted: str) -> Item:
+    """Return the one memory whose id begins with ``wanted``.
+
+    Raises:
+        NotOneMemory: none has, or several have.
+    """
+    found = brain.find(wanted.lower()) if is_id(wanted) else []
+    if len(found) != 1:
+        raise NotOneMemory(wanted, len(found))
+    return found[0]
+
+
+def here(ctx: VerbCtx) -> Project:
+    """Return the project the person is in."""
+    from hooks.context.project import launch_folder, resolve
+
+    folder = launch_folder(ctx.cwd, ctx.env)
+    return resolve(folder, ctx.settings, ctx.env, ctx.at, register=False)
+
+
+def refresh(ctx: VerbCtx, brain: Brain, items: Iterable[Item]) -> None:
+    """Bring the caches up to a change of ``items``, so that every session knows at once."""
+    from hooks.context.refresh import refresh as rewrite
+
+    changed = list(items)
+    # An accepted or unattributed memory may be shown in any project.
+    everywhere = any(item.accepted or not item.project for item in changed)
+    projects = None if everywhere else [item.project for item in changed]
+    rewrite(ctx.settings, brain, ctx.at, projects)

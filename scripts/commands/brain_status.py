@@ -1,0 +1,25 @@
+"""``brainhooks brain_status [--json]``, also the console script ``brain_status``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hooks.verbs import VERBS
+from hooks.verbs.brain_status import report
+from scripts.commands import door
+from scripts.commands.verb import verb_ctx
+
+
+def attach(app: typer.Typer, name: str) -> None:
+    app.command(name, help=VERBS["brain_status"].line)(_command)
+
+
+def _command(
+    ctx: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    text, code = report("--json" if as_json else "", verb_ctx(door(ctx)))
+    typer.echo(text)
+    raise typer.Exit(code)
