@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 OURS = ("AGENTIHOOKS_", "BRAIN", "CLAUDE", "ANTHROPIC_", "GIT_", "XDG_", "REDIS_")
 
-_REAL_ENV = dict(os.environ)  # noqa: TID251 - the one place where tests see the real environment
-REAL_HOMES = sorted({resolve_home(_REAL_ENV), resolve_home({"HOME": _REAL_ENV.get("HOME", "")})})
+REAL_ENV = dict(os.environ)  # noqa: TID251 - the one place where tests see the real environment
+REAL_HOMES = sorted({resolve_home(REAL_ENV), resolve_home({"HOME": REAL_ENV.get("HOME", "")})})
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -47,7 +47,7 @@ def no_real_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def real_env() -> dict[str, str]:
     """The environment before the guard: for pip and npm, which need their configuration."""
-    return dict(_REAL_ENV)
+    return dict(REAL_ENV)
 
 
 @pytest.fixture

@@ -158,19 +158,28 @@ def wait_for_workers(home: Path, timeout_s: float = 30) -> None:
         if not ended:
             msg = f"a worker of {home} is still running after {timeout_s:g} s"
             raise TimeoutError(msg)
-    for pid in workers_of(home):
-        _wait_for(pid, timeout_s)
+    wait_for_ended(f"AGENTIHOOKS_HOME={home}", timeout_s)
 
 
-def workers_of(home: Path) -> list[int]:
-    """Return the ids of our detached workers for ``home``; [] where there is no /proc."""
-    mark = f"AGENTIHOOKS_HOME={home}".encode()
+def wait_for_ended(variable: str, timeout_s: float = 30) -> None:
+    """Return when no worker of ours with ``NAME=value`` in its environment is left.
+
+    Raises:
+        TimeoutError: one of them still lives after ``timeout_s`` seconds.
+    """
+    while pids := workers_with(variable):
+        for pid in pids:
+            _wait_for(pid, timeout_s)
+
+
+def workers_with(variable: str) -> list[int]:
+    """Return the ids of our detached workers with that variable; [] where there is no /proc."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0")
             ours = b"worker" in words and any(w.endswith(b"hooks/__main__.py") for w in words)
-            if ours and mark in (folder / "environ").read_bytes().split(b"\0"):
+            if ours and variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
                 found.append(int(folder.name))
         except OSError:  # it ended while we looked, or is not ours to read
             continue

@@ -1,0 +1,101 @@
+"""Every way to install it, alone and together."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.e2e.client import Client
+from tests.support.run_hook import ROOT
+
+LESSON = "the staging database is reset every night"
+MARKED = f"Done. <!-- @lesson severity=high -->{LESSON}<!-- @/lesson -->"
+INSTALL = "from scripts.cli import main; main()"
+
+
+def install(client: Client, *args: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", INSTALL, *args],
+        env={**client.env, "PYTHONPATH": str(ROOT)},
+        cwd=client.project,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def round_trip(client: Client, api) -> None:
+    """One lesson goes round, once: kept once, told once, said to the person once."""
+    api.says(MARKED)
+    first = client.run("please look around")
+    assert first.message("Stop").count(LESSON) == 1
+    client.run("and again")
+    assert api.requests()[-1].text.count(LESSON) == 1
+    assert client.verb("lessons").count(LESSON) == 1
+
+
+@pytest.mark.parametrize("what", ["plugin", "marketplace"])
+def test_it_passes_the_strict_validator(client, plugin, what):
+    path = plugin / ".claude-plugin" / f"{what}.json"
+    done = client.cli("plugin", "validate", "--strict", str(path))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_folder_as_a_whole_passes_the_strict_validator(client, plugin):
+    done = client.cli("plugin", "validate", "--strict", str(plugin))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_command_of_the_menu_is_one_of_ours(client, plugin):
+    init = next(e for e in client.run("hello").events if e.get("subtype") == "init")
+    ours = {name for name in init["slash_commands"] if name.startswith("brainhooks:")}
+    assert ours == {f"brainhooks:{path.stem}" for path in (plugin / "commands").glob("*.md")}
+    assert "brainhooks:forget" in ours
+    assert not init.get("plugin_errors")
+
+
+@pytest.fixture
+def installed(client, plugin) -> Client:
+    """The plugin through its own marketplace, as README says, and no --plugin-dir."""
+    market = json.loads((plugin / ".claude-plugin" / "marketplace.json").read_text())["name"]
+    for args in (["marketplace", "add", str(plugin)], ["install", f"brainhooks@{market}"]):
+        done = client.cli("plugin", *args)
+        assert done.returncode == 0, done.stdout + done.stderr
+    client.plugin = None
+    return client
+
+
+def test_installed_through_the_marketplace_it_makes_the_round_trip(installed, api):
+    round_trip(installed, api)
+
+
+def test_installed_in_the_settings_it_makes_the_round_trip(client, api):
+    client.plugin = None
+    install(client, "install", "--user")
+    round_trip(client, api)
+
+
+def test_plugin_and_settings_together_inject_once_and_capture_once(client, api):
+    install(client, "install", "--user")
+    round_trip(client, api)
+
+
+def test_after_uninstall_nothing_runs(client, api):
+    client.plugin = None
+    install(client, "install", "--user")
+    install(client, "uninstall", "--user")
+    api.says(MARKED)
+    client.run("please look around")
+    assert not client.memory.exists()
+
+
+def test_in_ci_nothing_is_injected_captured_or_written(client, api):
+    client.extra = {"CI": "true"}
+    api.says(MARKED)
+    client.run("please look around")
+    assert not client.memory.exists()
