@@ -137,11 +137,11 @@ def _project(look: Look) -> Piece:
 
 
 def _memory(look: Look) -> Piece:
-    from hooks.context.switch import load, switch_path
+    from hooks.context import switch
 
-    switches = load(look.settings.home)
+    switches = switch.load(look.settings.home)
     if switches.damaged:
-        path = switch_path(look.settings.home)
+        path = switch.path(look.settings.home)
         what = f"{path} cannot be read ({switches.damaged}), so memory is off for everything"
         problem = Problem("red", what, "repair or remove the file")
         return Piece({"on": False, "off": None, "damaged": switches.damaged}, (problem,))
@@ -151,10 +151,10 @@ def _memory(look: Look) -> Piece:
 
 def _outbox(look: Look) -> Piece:
     from hooks.clock import from_epoch, iso
+    from hooks.context.outbox import folder, quarantine_folder
 
-    folder = os.path.join(look.settings.home, "brain-outbox")
-    waiting = _files(folder)
-    refused = len(_files(os.path.join(folder, "quarantine")))
+    waiting = _files(folder(look.settings.home))
+    refused = len(_files(quarantine_folder(look.settings.home)))
     oldest = min(waiting.values(), default=None)
     age_s = None if oldest is None else max(0, int(look.at.timestamp() - oldest))
     data = {
@@ -168,7 +168,8 @@ def _outbox(look: Look) -> Piece:
         what = f"{len(waiting)} markers wait for the brain, the oldest for more than a day"
         problems.append(Problem("yellow", what, "brainhooks flush says why"))
     if refused:
-        what = f"{refused} outbox files were refused and lie in {folder}/quarantine"
+        where = quarantine_folder(look.settings.home)
+        what = f"{refused} markers were refused and lie, each with its reason, in {where}"
         problems.append(Problem("yellow", what, "brainhooks receipts says why"))
     return Piece(data, tuple(problems))
 
@@ -200,9 +201,6 @@ def _receipts(look: Look) -> Piece:
     finally:
         ledger.close()
     problems = []
-    if counts.get("quarantined"):
-        what = f"{counts['quarantined']} markers were refused by the brain"
-        problems.append(Problem("yellow", what, "brainhooks receipts says why"))
     if counts.get("unknown"):
         what = f"of {counts['unknown']} markers nobody knows whether the brain has them"
         problems.append(Problem("yellow", what, "brainhooks receipts shows them"))

@@ -58,15 +58,15 @@ class Switches(NamedTuple):
         return max(holding, key=_end, default=None)
 
 
-def switch_path(home: str) -> str:
+def path(home: str) -> str:
     return os.path.join(home, "memory-switch.json")
 
 
 def load(home: str) -> Switches:
     """Read the switch; never raises. No file, or no home, means nothing is off (one ``stat``)."""
-    path = switch_path(home)
+    file = path(home)
     try:
-        os.stat(path)
+        os.stat(file)
     except (FileNotFoundError, NotADirectoryError):
         return Switches()
     except OSError as err:
@@ -75,7 +75,7 @@ def load(home: str) -> Switches:
     from scripts.swarm_v2.wire_json import load_object
 
     try:
-        data = read(path)
+        data = read(file)
     except OSError as err:
         return Switches(damaged=err.strerror or "unreadable")
     stretches = decode(load_object(data))
@@ -102,19 +102,19 @@ def turn(home: str, on: bool, what: str, at: datetime, until: datetime | None = 
     if not _known(what):
         msg = f"{what!r} cannot be switched"
         raise ValueError(msg)
-    path = switch_path(home)
+    file = path(home)
     with held(os.path.join(home, "locks", "switch"), wait_s=LOCK_WAIT_S):
         found = load(home)
         if found.damaged:
             hint = "repair or remove the file; until then nothing is captured or shown"
-            raise StateError(path, found.damaged, hint=hint)
+            raise StateError(file, found.damaged, hint=hint)
         now = iso(at)
         kept = [_cut(s, now) if s.what == what else s for s in found.stretches]
         if not on:
             kept.append(Off(what, now, "" if until is None else iso(until)))
         stretches = tuple(_folded(kept, _oldest(at)))
         if stretches != found.stretches:
-            write(path, (dumps(encode(stretches)) + "\n").encode("ascii"))
+            write(file, (dumps(encode(stretches)) + "\n").encode("ascii"))
     return Switches(stretches)
 
 

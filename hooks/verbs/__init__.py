@@ -7,6 +7,8 @@ person. Everything behind the verb is literal; there is no quoting, and no shell
 from __future__ import annotations
 
 from hooks.errors import HookError
+from hooks.quick import VERB_PREFIX as PREFIX
+from hooks.reply import MAX_UNITS, units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from hooks.settings import Settings
 else:
     from hooks.record import NamedTuple
-
-PREFIX = "/brainhooks:"
 
 
 class Verb(NamedTuple):
@@ -106,11 +106,26 @@ def run_named(verb: str, args: str, ctx: VerbCtx) -> str:
 
 
 def answer(line: str, ctx: VerbCtx) -> str:
-    """Like ``run_verb``, with what went wrong said in the answer."""
+    """Like ``run_verb``, with what went wrong said in the answer; cut to what a hook may say."""
     try:
-        return run_verb(line, ctx)
+        text = run_verb(line, ctx)
     except HookError as err:
-        return complaint(err)
+        text = complaint(err)
+    return text if units(text) <= MAX_UNITS else _cut(text)
+
+
+def _cut(text: str) -> str:
+    lines, room = text.split("\n"), MAX_UNITS - units(_MORE)
+    kept: list[str] = []
+    for line in lines:
+        room -= units(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return "\n".join([*kept, _MORE])
+
+
+_MORE = "… (too long to show here; the same command in a terminal shows all)"
 
 
 def complaint(err: HookError) -> str:

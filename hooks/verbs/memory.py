@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from hooks.context.switch import ALL, DAMAGED, Off, load, switch_path, turn
+from hooks.context import switch
+from hooks.context.switch import ALL, DAMAGED, Off, load, turn
 from hooks.errors import HookError, StateError
 from hooks.verbs import VerbCtx, VerbUsageError
 from hooks.verbs.wording import minute
@@ -128,7 +129,7 @@ def _state(ctx: VerbCtx, project: str) -> str:
     switches = load(ctx.settings.home)
     if switches.damaged:
         hint = "repair or remove the file; until then nothing is captured or shown"
-        raise StateError(switch_path(ctx.settings.home), switches.damaged, hint=hint)
+        raise StateError(switch.path(ctx.settings.home), switches.damaged, hint=hint)
     stretch = switches.off(ctx.at, project, ctx.session_id)
     return "Memory is on here." if stretch is None else f"Memory is off {describe(stretch)}."
 

@@ -94,7 +94,7 @@ DAMAGE = {
 @pytest.mark.parametrize("data", DAMAGE.values(), ids=DAMAGE.keys())
 def test_a_damaged_file_switches_everything_off_and_is_never_overwritten(home, data):
     os.makedirs(home)
-    path = switch.switch_path(home)
+    path = switch.path(home)
     with open(path, "wb") as file:
         file.write(data)
 
@@ -107,13 +107,13 @@ def test_a_damaged_file_switches_everything_off_and_is_never_overwritten(home, d
 
 
 def test_a_folder_in_the_place_of_the_file_is_damage_too(home):
-    os.makedirs(switch.switch_path(home))
+    os.makedirs(switch.path(home))
     assert is_off(home, 0)
 
 
 def test_a_file_cut_anywhere_never_turns_memory_on(home):
     turn(home, False, ALL, at(0))
-    path = switch.switch_path(home)
+    path = switch.path(home)
     with open(path, "rb") as file:
         whole = file.read()
     for cut in range(len(whole.rstrip())):
@@ -136,7 +136,7 @@ def test_a_stretch_that_ended_long_ago_is_forgotten(home):
 
 def test_the_file_is_private(home):
     turn(home, False, ALL, at(0))
-    assert os.stat(switch.switch_path(home)).st_mode & 0o777 == 0o600
+    assert os.stat(switch.path(home)).st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("what", ["", "project:", "branch:x"])
