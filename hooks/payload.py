@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hooks.errors import PayloadError
+from scripts.swarm_v2.wire_json import clean as clean
 from scripts.swarm_v2.wire_json import loads
 
 TYPE_CHECKING = False
@@ -31,11 +32,12 @@ class Event(NamedTuple):
     reason: str = ""
     trigger: str = ""
     message_id: str = ""
-    index: int = 0
+    index: int = 0  # type: ignore[assignment]  # the payload's word, over tuple.index
     final: bool = False
     delta: str = ""
 
 
+_PATHS = ("transcript_path", "agent_transcript_path", "cwd")
 _TEXTS = frozenset(Event._fields) - {"name", "index", "final"}
 
 
@@ -59,17 +61,13 @@ def parse_event(name: str, data: bytes) -> Event:
     if said != name:
         raise PayloadError(name, f"it is a {str(said)[:40]!r} event")
     texts = {field: clean(raw[field]) for field in _TEXTS if isinstance(raw.get(field), str)}
+    for field in _PATHS:
+        if "\0" in texts.get(field, ""):  # no path has one, and open() would raise ValueError
+            del texts[field]
     index = raw.get("index")
     return Event(
         name=name,
-        index=index if isinstance(index, int) else 0,
+        index=index if isinstance(index, int) and not isinstance(index, bool) else 0,
         final=raw.get("final") is True,
         **texts,
     )
-
-
-def clean(text: str) -> str:
-    """Replace lone surrogates by U+FFFD; every other text comes back as it is."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -11,39 +11,60 @@ Importing ``typing`` costs 1.3 interpreter starts. Type checkers still see the r
 
 from __future__ import annotations
 
-from _collections import _tuplegetter
+from _collections import _tuplegetter  # type: ignore[import-not-found]  # private, as typing uses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
-class NamedTuple(tuple):
+class NamedTuple(tuple):  # type: ignore[type-arg]  # tuple[...] as a base costs an __orig_bases__
     """Base of immutable records: fields from annotations, defaults from class attributes.
 
     Supports what we use of ``typing.NamedTuple``: positional and keyword construction,
-    ``_fields``, ``_replace``, ``_asdict``, tuple equality and hashing, and ``match``.
+    ``_fields``, ``_make``, ``_replace``, ``_asdict``, ``_field_defaults``, tuple equality and
+    hashing, copies and pickles, and ``match``. As there, a subclass of a record adds no fields.
     """
 
     __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
     _fields: tuple[str, ...] = ()
-    _defaults: dict[str, object] = {}
+    _field_defaults: dict[str, object] = {}  # noqa: RUF012 - ClassVar is in typing
+    _defaults = _field_defaults
 
     def __init_subclass__(cls) -> None:
+        if NamedTuple not in cls.__bases__:
+            return
+        own = vars(cls)
         fields = tuple(cls.__annotations__)
-        cls._fields = cls.__match_args__ = fields
-        cls._defaults = {name: cls.__dict__[name] for name in fields if name in cls.__dict__}
+        cls._fields = fields
+        cls.__match_args__ = fields  # type: ignore[misc]  # final to mypy once it has a value
+        cls._field_defaults = {name: own[name] for name in fields if name in own}
+        cls._defaults = cls._field_defaults
         for index, name in enumerate(fields):
             setattr(cls, name, _tuplegetter(index, None))
 
-    def __new__(cls, *args: object, **named: object) -> NamedTuple:
+    def __new__(cls, /, *args: object, **named: object) -> NamedTuple:
         fields = cls._fields
         if named or len(args) != len(fields):
             args = cls._complete(args, named)
         return tuple.__new__(cls, args)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Our subclasses have no __slots__, so a misspelt field would be kept without a word.
+        msg = f"{type(self).__name__} is immutable; {name!r} cannot be set"
+        raise AttributeError(msg)
+
+    @classmethod
+    def _make(cls, values: Iterable[object]) -> NamedTuple:
+        return cls(*values)
 
     @classmethod
     def _complete(cls, args: tuple[object, ...], named: dict[str, object]) -> tuple[object, ...]:
         values = dict(zip(cls._fields, args, strict=False))
         doubled = values.keys() & named.keys()
         values.update(named)
-        for name, default in cls._defaults.items():
+        for name, default in cls._field_defaults.items():
             values.setdefault(name, default)
         wrong = (values.keys() ^ set(cls._fields)) | doubled
         if wrong or len(args) > len(cls._fields):
@@ -51,7 +72,7 @@ class NamedTuple(tuple):
             raise TypeError(msg)
         return tuple(values[name] for name in cls._fields)
 
-    def _replace(self, **changes: object) -> NamedTuple:
+    def _replace(self, /, **changes: object) -> NamedTuple:
         return type(self)(**{**self._asdict(), **changes})
 
     def _asdict(self) -> dict[str, object]:

@@ -7,14 +7,14 @@ them nothing. Their names changed in Python 3.12, and a build may leave them out
 from __future__ import annotations
 
 try:
-    from _sha1 import sha1
+    from _sha1 import sha1  # type: ignore[import-not-found]  # private, so typeshed has none
 
     try:
-        from _sha2 import sha256  # Python 3.12 and later
+        from _sha2 import sha256  # type: ignore[import-not-found]  # Python 3.12 and later
     except ImportError:
-        from _sha256 import sha256  # type: ignore[import-not-found, no-redef]
+        from _sha256 import sha256  # type: ignore[import-not-found]  # Python 3.11
 except ImportError:
-    from hashlib import sha1, sha256  # type: ignore[assignment]
+    from hashlib import sha1, sha256
 
 # uuid.NAMESPACE_URL, RFC 4122 appendix C
 _NAMESPACE_URL = bytes.fromhex("6ba7b8119dad11d180b400c04fd430c8")

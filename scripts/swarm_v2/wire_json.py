@@ -7,18 +7,26 @@ encoder behind it cost nothing, so hooks use them directly; where an interpreter
 
 from __future__ import annotations
 
-try:
-    from _json import encode_basestring_ascii, make_scanner
-except ImportError:  # an interpreter without the accelerator
-    from json.encoder import encode_basestring_ascii  # type: ignore[assignment]
-    from json.scanner import make_scanner  # type: ignore[assignment]
-
 MAX_DEPTH = 200  # deeper documents are refused; real payloads and transcripts stay below 40
+
+
+def clean(text: str) -> str:
+    """Replace lone surrogates by U+FFFD; every other text comes back as it is."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _refuse_constant(name: str) -> object:
     msg = f"{name} is not JSON"
     raise ValueError(msg)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value != 0:  # 1e999: it could be read, but never be written again
+        _refuse_constant(text)
+    return value
 
 
 class _Context:
@@ -27,13 +35,22 @@ class _Context:
     strict = False  # raw control characters inside strings are data, as other writers emit them
     object_hook = None
     object_pairs_hook = None
-    parse_float = float
+    parse_float = staticmethod(_finite)
     parse_int = int
     parse_constant = staticmethod(_refuse_constant)
-    memo: dict[str, str] = {}
 
 
-_scan_once = make_scanner(_Context())  # type: ignore[arg-type]
+try:
+    from _json import encode_basestring_ascii, make_scanner
+
+    _scan_once = make_scanner(_Context())  # type: ignore[arg-type]  # read by attribute only
+except ImportError:  # an interpreter without the accelerator
+    import json
+    from json.encoder import encode_basestring_ascii
+
+    _scan_once = json.JSONDecoder(
+        strict=False, parse_float=_finite, parse_constant=_refuse_constant
+    ).scan_once  # type: ignore[attr-defined]  # not in typeshed
 
 
 def scan(text: str, start: int = 0) -> tuple[object, int]:
@@ -52,6 +69,9 @@ def scan(text: str, start: int = 0) -> tuple[object, int]:
         raise ValueError(msg) from None
     except RecursionError:
         msg = "JSON nested too deeply"
+        raise ValueError(msg) from None
+    except SystemError:  # Python 3.11's scanner, where nobody has loaded json's own error class
+        msg = f"broken JSON value at character {start}"
         raise ValueError(msg) from None
 
 
@@ -72,13 +92,21 @@ def loads(data: str | bytes) -> object:
 
 def load_object(data: str | bytes | None) -> dict[str, object] | None:
     """Parse one JSON object; None for absent data, damage, or any other kind of value."""
-    if data is None:
+    if data is None or not _may_be_object(data):
         return None
     try:
         value = loads(data)
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _may_be_object(data: str | bytes) -> bool:
+    # A torn line is common and has no closing brace. Told here it is free; from Python 3.12 on
+    # the scanner loads the whole json package to say so.
+    if isinstance(data, bytes):
+        return data.rstrip(b" \t\r\n").endswith(b"}")
+    return data.rstrip(" \t\r\n").endswith("}")
 
 
 def dumps(value: object, *, sort_keys: bool = False) -> str:
