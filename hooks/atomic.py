@@ -7,6 +7,7 @@ import os
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
+_NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS}
 
 
@@ -18,15 +19,24 @@ def make_folder(path: str) -> None:
         if not os.path.isdir(path):
             raise
     except FileNotFoundError:
-        make_folder(os.path.dirname(path))
+        above = os.path.dirname(path)
+        if above == path:  # "" or a root that is gone: there is nothing to make it in
+            raise
+        make_folder(above)
         make_folder(path)
 
 
 def sync_folder(path: str) -> None:
-    """Make a rename or link in ``path`` survive a power cut."""
+    """Make a rename or link in ``path`` survive a power cut.
+
+    Some filesystems cannot sync a folder and say so; there the rename itself is all there is.
+    """
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)
+    except OSError as err:
+        if err.errno not in _NO_FOLDER_SYNC:
+            raise
     finally:
         os.close(fd)
 
@@ -53,7 +63,7 @@ def write(path: str, data: bytes, *, durable: bool = True) -> None:
 
     ``durable=False`` skips the two syncs: for caches and notes that can be made again.
     """
-    folder = os.path.dirname(path)
+    folder = os.path.dirname(path) or os.curdir
     try:
         aside = _write_aside(path, data, durable=durable)
     except FileNotFoundError:
@@ -75,7 +85,7 @@ def link_new(path: str, data: bytes) -> bool:
     Where the filesystem has no hard links an exclusive lock beside the file serialises the
     check and a rename: the same guarantee among writers that use this function.
     """
-    folder = os.path.dirname(path)
+    folder = os.path.dirname(path) or os.curdir
     make_folder(folder)
     aside = _write_aside(path, data, durable=True)
     try:
@@ -83,8 +93,8 @@ def link_new(path: str, data: bytes) -> bool:
     finally:
         if os.path.lexists(aside):
             os.unlink(aside)
-    if first:
-        sync_folder(folder)
+    # Also when we lost: the winner may not have come this far, and our caller builds on its file.
+    sync_folder(folder)
     return first
 
 
@@ -111,20 +121,42 @@ def _rename_under_lock(aside: str, path: str) -> bool:
 
 
 def append_line(path: str, line: bytes, *, durable: bool = False) -> None:
-    """Append one line in one write; a torn last line of an earlier writer is closed first."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+    """Append one line in one write; a torn last line of an earlier writer is closed first.
+
+    Writers that append at once do not mix their bytes (one ``O_APPEND`` write each), but two
+    that both see a torn line leave an empty line: readers skip those.
+
+    Raises:
+        OSError: also when only a part could be written; the next append closes that part.
+    """
+    fd = _open_to_append(path)
     try:
         end = os.lseek(fd, 0, os.SEEK_END)
         torn = end > 0 and os.pread(fd, 1, end - 1) != b"\n"
-        os.write(fd, (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n")
+        whole = (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n"
+        if os.write(fd, whole) != len(whole):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
         if durable:
             os.fsync(fd)
     finally:
         os.close(fd)
+    if durable and not end:
+        sync_folder(os.path.dirname(path) or os.curdir)
+
+
+def _open_to_append(path: str) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    try:
+        return os.open(path, flags, PRIVATE_FILE)
+    except FileNotFoundError:
+        make_folder(os.path.dirname(path))
+        return os.open(path, flags, PRIVATE_FILE)
 
 
 def read(path: str, limit: int = 4 << 20) -> bytes | None:
-    """Return the bytes of a regular file of at most ``limit`` bytes; None if absent or larger.
+    """Return the bytes of a regular file of at most ``limit`` bytes.
+
+    None if nothing is there, or something else: a folder, a pipe, a larger file.
 
     Raises:
         OSError: it exists but cannot be read; that is a fault, not a miss.
@@ -139,9 +171,15 @@ def read(path: str, limit: int = 4 << 20) -> bytes | None:
         info = os.fstat(fd)
         if not stat.S_ISREG(info.st_mode) or info.st_size > limit:
             return None
-        parts = []
-        while part := os.read(fd, limit + 1):
-            parts.append(part)
-        return b"".join(parts)
+        return _read_up_to(fd, limit, info.st_size)
     finally:
         os.close(fd)
+
+
+def _read_up_to(fd: int, limit: int, expected: int) -> bytes | None:
+    data = b""
+    while part := os.read(fd, max(expected + 1 - len(data), 4096)):
+        data = data + part if data else part  # one part, unless a writer is at work
+        if len(data) > limit:
+            return None
+    return data

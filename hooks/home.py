@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from hooks.errors import SettingsError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,6 +18,9 @@ def resolve_home(env: Mapping[str, str]) -> str:
     ``AGENTIHOOKS_HOME``; else ``<CLAUDE_CONFIG_DIR>/agentihooks`` (two profiles are two
     installations); else ``~/.agentihooks`` where it exists; else the platform's user data
     folder for ``agentihooks``, exactly as ``platformdirs`` names it.
+
+    Raises:
+        SettingsError: nothing says where: no variable, and a user without a home folder.
     """
     explicit = env.get("AGENTIHOOKS_HOME", "")
     if explicit:
@@ -29,30 +34,39 @@ def resolve_home(env: Mapping[str, str]) -> str:
 
 
 def user_home(env: Mapping[str, str]) -> str:
-    """Return HOME, or the password database's answer where HOME is unset, empty or relative."""
+    """Return HOME, or the password database's answer where HOME is unset, empty or relative.
+
+    Raises:
+        SettingsError: neither names an absolute folder. A relative one would put the
+            installation into the project that the hook happens to run in.
+    """
     home = env.get("HOME", "")
     if os.path.isabs(home):
         return home
     try:
         import pwd
 
-        return pwd.getpwuid(os.getuid()).pw_dir
+        home = pwd.getpwuid(os.getuid()).pw_dir
     except (ImportError, KeyError):  # no such module (Windows) or a user without an entry
-        return os.path.abspath(os.path.expanduser("~"))
+        home = env.get("USERPROFILE", "")
+    if not os.path.isabs(home):
+        raise SettingsError("HOME", home, wants="the absolute path of a folder")
+    return home
 
 
 def _expand(path: str, env: Mapping[str, str]) -> str:
     if path == "~" or path.startswith("~/"):
-        return user_home(env) + path[1:]
+        return os.path.join(user_home(env), path[2:])
     return path
 
 
 def _data_folder(user: str, env: Mapping[str, str]) -> str:
-    if sys.platform == "darwin":
-        return os.path.join(user, "Library", "Application Support", "agentihooks")
     if sys.platform == "win32":
         local = env.get("LOCALAPPDATA", "") or os.path.join(user, "AppData", "Local")
         return os.path.join(local, "agentihooks", "agentihooks")
-    data = env.get("XDG_DATA_HOME", "").strip()
-    base = data if os.path.isabs(data) else os.path.join(user, ".local", "share")
-    return os.path.join(base, "agentihooks")
+    data = env.get("XDG_DATA_HOME", "")
+    if os.path.isabs(data):
+        return os.path.join(data, "agentihooks")
+    if sys.platform == "darwin":
+        return os.path.join(user, "Library", "Application Support", "agentihooks")
+    return os.path.join(user, ".local", "share", "agentihooks")

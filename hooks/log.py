@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from hooks.atomic import append_line, make_folder
+from hooks.atomic import append_line
 
+MAX_LINE = 2_000  # characters; a line tells what happened, the rest is in the ledger
 MAX_LOG_BYTES = 1 << 20  # then the file becomes hooks.log.1, replacing the one before
 
 
@@ -15,11 +16,32 @@ def log(home: str, at: str, event: str, session: str, text: str) -> None:
     A full disk or a read-only home must not turn into a failure of the hook.
     """
     path = os.path.join(home, "logs", "hooks.log")
-    line = f"{at} {event} {session[:36] or '-'} {text}".replace("\n", " ").replace("\r", " ")
+    line = f"{at} {event} {session[:36] or '-'} {text}"[:MAX_LINE]
+    # Line ends, escape sequences and lone surrogates: a log is read in a terminal.
+    safe = "".join(character if character.isprintable() else " " for character in line)
     try:
-        make_folder(os.path.dirname(path))
-        if os.path.exists(path) and os.path.getsize(path) > MAX_LOG_BYTES:
-            os.replace(path, path + ".1")
-        append_line(path, line.encode("utf-8", "replace"))
+        _rotate(path)
+        append_line(path, safe.encode("utf-8"))
     except OSError:
         return
+
+
+def _rotate(path: str) -> None:
+    if not _is_full(path):
+        return
+    from hooks.lock import try_lock
+
+    lock = try_lock(path + ".lock")
+    if lock is None:
+        return
+    with lock:
+        # Again under the lock: a second rotation would push the first one's lines away.
+        if _is_full(path):
+            os.replace(path, path + ".1")
+
+
+def _is_full(path: str) -> bool:
+    try:
+        return os.stat(path).st_size > MAX_LOG_BYTES
+    except FileNotFoundError:
+        return False

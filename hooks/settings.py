@@ -81,7 +81,7 @@ def load(env: Mapping[str, str]) -> Settings:
         brain_path=text("BRAIN_SOURCE_PATH"),
         brain_url=text("BRAIN_URL"),
         budget_units=_budget(text("BRAIN_CONTEXT_BUDGET")),
-        principal=text("BRAINHOOKS_PRINCIPAL"),
+        principal=_unicode("BRAINHOOKS_PRINCIPAL", text("BRAINHOOKS_PRINCIPAL")),
         display_marks=_one_of("BRAINHOOKS_DISPLAY", text("BRAINHOOKS_DISPLAY"), _DISPLAYS)
         == "marks",
         project_id=text("AGENTIHOOKS_PROJECT_ID"),
@@ -109,10 +109,30 @@ def _file(home: str) -> dict[str, str]:
     from hooks.atomic import read
     from scripts.swarm_v2.wire_json import load_object
 
-    found = load_object(read(path))
+    try:
+        found = load_object(read(path))
+    except OSError as err:
+        raise _unusable_file(path) from err
     if found is None:
-        raise SettingsError(SETTINGS_FILE, path, wants="one flat JSON object of texts")
-    return {name: str(value) for name, value in found.items() if name in TABLE}
+        raise _unusable_file(path)
+    texts = {name: _flat(name, value) for name, value in found.items() if name in TABLE}
+    return {name: text for name, text in texts.items() if text}  # empty means unset, as in env
+
+
+def _unusable_file(path: str) -> SettingsError:
+    err = SettingsError(SETTINGS_FILE, path, wants="one flat JSON object")
+    err.hint = f"mend {path} or move it away; every setting can come from the environment instead"
+    return err
+
+
+def _flat(name: str, value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, (str, int, float)):
+        return str(value)
+    raise SettingsError(name, f"a {type(value).__name__}", wants="one text or number")
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
@@ -121,9 +141,19 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
+def _unicode(name: str, value: str) -> str:
+    # Not repaired: two principals that differ only in undecodable bytes would become one.
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise SettingsError(name, value, wants="text in UTF-8") from None
+    return value
+
+
 def _budget(value: str) -> int:
     if not value.isascii() or not value.isdigit():
         raise SettingsError(
             "BRAIN_CONTEXT_BUDGET", value, wants=f"a whole number up to {MAX_BUDGET}"
         )
-    return min(int(value), MAX_BUDGET)
+    # Python refuses to read very long numbers, and anything above the cap means the cap.
+    return min(int(value), MAX_BUDGET) if len(value.lstrip("0")) <= 4 else MAX_BUDGET

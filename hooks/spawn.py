@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 import sys
 import time
 
@@ -12,6 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_KILL = 9  # SIGKILL and SIGPIPE on every Unix; the signal module would load enum
+_PIPE = 13
+_STEP_S = 0.002
+_STD = (0, 1, 2)
 MAX_ANSWER = 1 << 20  # bytes; a remote URL or a commit list of ours is far below
 
 
@@ -27,21 +30,27 @@ def detach(argv: Sequence[str], env: Mapping[str, str]) -> int:
     """Start ``argv`` in its own session with every stream on /dev/null; return its pid.
 
     It outlives us and the agent's exit (a ``setsid`` child does; an async hook does not).
+    Nobody waits for it: a process that stays reaps it, init does for a hook.
 
     Raises:
         OSError: it could not be started.
     """
-    quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+    words, quiet = list(argv), [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in _STD]
     try:
-        return os.posix_spawn(argv[0], argv, env, file_actions=quiet, setsid=True)
+        return os.posix_spawn(
+            words[0], words, env, file_actions=quiet, setsid=True, setsigdef=(_PIPE,)
+        )
     except NotImplementedError:  # a libc without POSIX_SPAWN_SETSID; the worker calls setsid itself
-        return os.posix_spawn(argv[0], argv, env, file_actions=quiet, setpgroup=0)
+        return os.posix_spawn(
+            words[0], words, env, file_actions=quiet, setpgroup=0, setsigdef=(_PIPE,)
+        )
 
 
 def ask(argv: Sequence[str], env: Mapping[str, str], *, timeout_s: float) -> str | None:
     """Run a short program and return its stdout; None if it fails, is absent or takes too long.
 
-    At most ``timeout_s`` seconds and ``MAX_ANSWER`` bytes; then it is killed and reaped.
+    At most ``timeout_s`` seconds and ``MAX_ANSWER`` bytes; then it is killed with what it
+    started, and reaped. The program is looked up in this process's own PATH.
     """
     reader, writer = os.pipe()
     actions = [
@@ -49,18 +58,20 @@ def ask(argv: Sequence[str], env: Mapping[str, str], *, timeout_s: float) -> str
         (os.POSIX_SPAWN_DUP2, writer, 1),
         (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
     ]
+    words = list(argv)
     try:
-        pid = os.posix_spawnp(argv[0], argv, env, file_actions=actions)
+        pid = os.posix_spawnp(
+            words[0], words, env, file_actions=actions, setpgroup=0, setsigdef=(_PIPE,)
+        )
     except OSError:
         os.close(reader)
         return None
     finally:
         os.close(writer)
-    answer = _drain(reader, time.monotonic() + timeout_s)
+    deadline = time.monotonic() + timeout_s
+    answer = _drain(reader, deadline)
     os.close(reader)
-    if answer is None:
-        os.kill(pid, signal.SIGKILL)
-    _, status = os.waitpid(pid, 0)
+    status = _status(pid, deadline if answer is not None else 0.0)
     if answer is None or status != 0:
         return None
     return answer.decode("utf-8", "surrogateescape")
@@ -77,3 +88,20 @@ def _drain(reader: int, deadline: float) -> bytes | None:
             return bytes(got)
         got += part
     return None
+
+
+def _status(pid: int, deadline: float) -> int:
+    """Reap ``pid``; at ``deadline`` its whole group is killed first."""
+    while True:
+        # It closed its stdout, so it is about to end: but a program may close it and stay.
+        reaped, status = os.waitpid(pid, os.WNOHANG)
+        if reaped:
+            return status
+        if time.monotonic() >= deadline:
+            break
+        select.select([], [], [], _STEP_S)
+    try:
+        os.killpg(pid, _KILL)
+    except (ProcessLookupError, PermissionError):  # all of it ended just now
+        pass
+    return os.waitpid(pid, 0)[1]
