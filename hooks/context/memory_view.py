@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 
     from hooks.settings import Settings
+    from scripts.swarm_v2.keyspace import Namespace
 else:
     from hooks.record import NamedTuple
 
@@ -78,13 +79,13 @@ _WAITING = "Just marked, not delivered yet"
 
 class _Document(NamedTuple):
     title: str
-    space: object
+    space: Namespace
     kind: str
     part: tuple[str, ...]
     optional: bool
 
     def path(self, home: str) -> str:
-        return project_cache.document_path(home, self.space, self.kind, *self.part)  # type: ignore[arg-type]
+        return project_cache.document_path(home, self.space, self.kind, *self.part)
 
 
 def _documents(settings: Settings, where: Where) -> list[_Document]:
@@ -111,7 +112,7 @@ def _read(settings: Settings, where: Where, document: _Document) -> list[Item] |
         document.space,
         document.kind,
         *document.part,
-        at=where.at,  # type: ignore[arg-type]
+        at=where.at,
     )
     if payload is None:
         return [] if document.optional else None

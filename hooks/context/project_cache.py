@@ -15,6 +15,7 @@ from scripts.swarm_v2.wire_json import dumps, load_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from typing import NamedTuple
 
@@ -110,7 +111,7 @@ def store(
     return True
 
 
-def store_feed(home: str, space: Namespace, items: list[object], *, at: datetime) -> bool:
+def store_feed(home: str, space: Namespace, items: Sequence[object], *, at: datetime) -> bool:
     """Write the brain's feed, after sweeping a bounded number of an older format's caches."""
     from scripts.swarm_v2.digest import sha256_hex
     from scripts.swarm_v2.wire_json import canonical
@@ -118,7 +119,7 @@ def store_feed(home: str, space: Namespace, items: list[object], *, at: datetime
     keyspace.sweep_legacy(os.path.join(home, FOLDER))
     content = sha256_hex(canonical(items))
     published = os.path.join(home, "brain_adapter_hash.json")
-    changed = store(home, space, "feed", {"items": items, "hash": content}, at=at)
+    changed = store(home, space, "feed", {"items": list(items), "hash": content}, at=at)
     if changed or not os.path.exists(published):
         stamped = keyspace.stamp(space, "publish-hash", {"hash": content})
         atomic.write(published, dumps(stamped).encode("ascii"), durable=False)

@@ -66,8 +66,9 @@ def parse(line: bytes) -> Entry | None:
     row = load_object(line) if line.strip() else None
     if row is None or not isinstance(row.get("session_id"), str):
         return None
-    texts = {name: row[name] for name in Entry._fields if isinstance(row.get(name), str)}
-    return Entry(**{"at": "", **texts})
+    texts = {"at": ""}
+    texts.update((name, text) for name in Entry._fields if isinstance(text := row.get(name), str))
+    return Entry(**texts)
 
 
 def trim(home: str) -> int:

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+
+from hooks.context.claims import TWINS_S, claim
+from hooks.payload import Event
+from tests.conftest import NOON
+
+START = Event("SessionStart", session_id="s", source="startup")
+PROMPT = Event("UserPromptSubmit", session_id="s", prompt_id="p", prompt="hi")
+ENV = {"CLAUDE_PID": "7"}
+
+
+def age_claims(home, seconds):
+    folder = os.path.join(home, "brain", "claims")
+    for name in os.listdir(folder):
+        when = NOON.timestamp() - seconds
+        os.utime(os.path.join(folder, name), (when, when))
+
+
+def test_of_two_installations_only_one_answers_an_event(tmp_path):
+    home = str(tmp_path)
+    assert claim(home, START, ENV, NOON) is True
+    age_claims(home, 0)
+    assert claim(home, START, ENV, NOON) is False
+
+
+def test_a_later_start_of_the_same_session_is_answered_again(tmp_path):
+    home = str(tmp_path)
+    claim(home, START, ENV, NOON)
+    age_claims(home, TWINS_S + 1)
+    assert claim(home, START, ENV, NOON) is True
+
+
+def test_a_prompt_is_answered_once_however_late_its_twin_comes(tmp_path):
+    home = str(tmp_path)
+    assert claim(home, PROMPT, ENV, NOON) is True
+    assert claim(home, PROMPT, ENV, NOON + timedelta(hours=1)) is False
+    assert claim(home, PROMPT._replace(prompt_id="q"), ENV, NOON) is True
+
+
+def test_sessions_sources_and_clients_do_not_take_each_others_turn(tmp_path):
+    home = str(tmp_path)
+    assert claim(home, START, ENV, NOON)
+    assert claim(home, START._replace(session_id="t"), ENV, NOON)
+    assert claim(home, START._replace(source="compact"), ENV, NOON)
+    assert claim(home, START, {"CLAUDE_PID": "8"}, NOON)
+
+
+def test_a_home_that_cannot_be_written_still_answers(tmp_path):
+    (tmp_path / "brain").write_text("not a folder")
+    assert claim(str(tmp_path), START, ENV, NOON) is True
