@@ -18,7 +18,7 @@ help:
 	@echo "make clean   remove everything that these made"
 
 demo: .venv/ready
-	@$(PY) demo/run.py
+	@$(PY) -m demo
 
 test: .venv/ready
 	@$(PY) -m pytest $(ARGS)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
+from tests.support.run_hook import PATH
+
 _ENV = {
-    "PATH": os.defpath + os.pathsep + "/usr/local/bin",
+    "PATH": PATH,
     "HOME": "/nonexistent",
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_AUTHOR_NAME": "Dev",

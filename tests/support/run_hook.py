@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 PAYLOADS = ROOT / "tests" / "payloads"
+PATH = os.environ.get("PATH", os.defpath)  # noqa: TID251 - where git and python3 are is the machine's
 
 # Read ends of pipes whose other end every process of a home inherits: end of file means
 # that the hook and all the workers it left behind are gone. Nothing has to be guessed.
@@ -64,7 +65,7 @@ def agent_env(home: Path, **extra: str) -> dict[str, str]:
     return {
         "HOME": str(home.parent),
         "AGENTIHOOKS_HOME": str(home),
-        "PATH": os.defpath + os.pathsep + "/usr/local/bin",
+        "PATH": PATH,
         "LANG": "C.UTF-8",
         "CLAUDE_CODE_ENTRYPOINT": "cli",
         **extra,

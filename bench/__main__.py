@@ -1,0 +1,182 @@
+"""What each hook costs, against F: starting the interpreter for nothing.
+
+Every round runs each case once, in a new order, so that a busy moment hits all alike. Ratios are
+medians of the rounds. Nothing here fails: people read it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import uuid
+from typing import TYPE_CHECKING, NamedTuple
+
+from bench.measure import NOTHING, Job, peak_bytes, syncs, wall_s
+from bench.workload import FOLDER, MB, PROJECT, Bench, make_transcript
+from tests.support.git import make_repo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+BIG, SMALL = 100 * MB, MB
+MEMORIES = 40
+WORDS = ["deploy", "staging", "parser", "cache", "index", "migration", "token", "retry", "queue"]
+WORDS += ["schema", "fixture", "port", "worker", "header", "timeout", "branch"]
+
+
+class Case(NamedTuple):
+    name: str
+    target: float  # times F
+    make: Callable[[], Job]
+
+
+class Bed:
+    """Everything that the cases stand on: an installation with memories, and two long sessions."""
+
+    def __init__(self) -> None:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        if not (PROJECT / ".git").exists():
+            make_repo(PROJECT, "https://git.example.org/shop/web.git")
+        os.chdir(PROJECT)
+        self.main = Bench("main")
+        self.main.fresh()
+        self.session = str(uuid.uuid4())
+        self.big = self._session("big", BIG)
+        self.small = self._session("small", SMALL)
+        self.tiny = self._session("tiny", 1)
+        self._remember()
+        self.count = 0
+
+    def _session(self, name: str, size: int) -> Path:
+        path = FOLDER / f"{name}.jsonl"
+        make_transcript(path, size, str(PROJECT))
+        wall_s(self.main.start(name))
+        wall_s(self.main.stop(name, path))
+        return path
+
+    def _remember(self) -> None:
+        """Keep forty lessons, as a project has after some weeks."""
+        for number in range(MEMORIES):
+            said = self.main.work(self.tiny, f"lesson {number}: {_sentence(number)}", 2_000)
+            wall_s(self.main.stop("tiny", self.tiny, said))
+        wall_s(self.main.start(self.session))
+        wall_s(self.main.prompt(self.session))
+
+    def append(self, name: str, path: Path) -> Job:
+        self.count += 1
+        said = self.main.work(path, f"measured {self.count} {uuid.uuid4().hex}")
+        return self.main.stop(name, path, said)
+
+    def first_sight(self, path: Path) -> Job:
+        """A Stop on a transcript of which this installation knows nothing."""
+        fresh = Bench("fresh")
+        fresh.fresh()
+        wall_s(fresh.start("first"))
+        return fresh.stop("first", path)
+
+    def cases(self) -> list[Case]:
+        return [
+            Case("UserPromptSubmit, nothing to do", 1.6, lambda: self.main.prompt(self.session)),
+            Case("Stop, nothing new", 1.9, lambda: self.main.stop("quiet", self.quiet())),
+            Case("SessionStart, 40 memories", 4.5, lambda: self.main.start()),
+            Case("Stop, 20 KB + 1 marker on 100 MB", 4.5, lambda: self.append("big", self.big)),
+            Case("Stop, 20 KB + 1 marker on 1 MB", 4.5, lambda: self.append("small", self.small)),
+        ]
+
+    def quiet(self) -> Path:
+        """A transcript that was read to its end."""
+        path = FOLDER / "quiet.jsonl"
+        if not path.exists():
+            make_transcript(path, SMALL, str(PROJECT))
+        return path
+
+
+def _sentence(number: int) -> str:
+    return " ".join(random.Random(number).sample(WORDS, 9))
+
+
+def row(name: str, value: str, target: str = "", verdict: str = "", note: str = "") -> None:
+    print(f"{name:<36}{value:>12}  {target:<11}{verdict:<6}{note}", flush=True)
+
+
+def verdict(holds: bool) -> str:
+    return "PASS" if holds else "over"
+
+
+def measure(rounds: int, cases: list[Case]) -> tuple[float, dict[str, float]]:
+    """Return F and the median of each case, in seconds."""
+    took: dict[str, list[float]] = {case.name: [] for case in cases}
+    nothing = []
+    for number in range(rounds + 2):
+        order = [*cases]
+        random.Random(number).shuffle(order)
+        once = [wall_s(Job(NOTHING, {}))]
+        for case in order:
+            seconds = wall_s(case.make())
+            once.append(wall_s(Job(NOTHING, {})))
+            if number >= 2:  # the first two rounds fill the bytecode cache and the page cache
+                took[case.name].append(seconds)
+        nothing += once if number >= 2 else []
+    medians = {name: statistics.median(values) for name, values in took.items()}
+    return statistics.median(nothing), medians
+
+
+def events(rounds: int, bed: Bed) -> None:
+    cases = bed.cases()
+    wall_s(bed.main.start("quiet"))
+    wall_s(bed.main.stop("quiet", bed.quiet()))
+    nothing, medians = measure(rounds, cases)
+    row("F: python -I -S -c pass", f"{nothing * 1e3:.1f} ms")
+    for case in cases:
+        ratio = medians[case.name] / nothing
+        count = syncs(case.make())
+        note = "fsyncs not counted: no strace" if count is None else f"{count} fsyncs"
+        target = f"≤ {case.target} F"
+        row(case.name, f"{ratio:.2f} F", target, verdict(ratio <= case.target), note)
+    big, small = (medians[case.name] for case in cases[-2:])
+    row(
+        "  the same, 100 MB against 1 MB",
+        f"{big / small:.2f}",
+        "≤ 1.15",
+        verdict(big / small <= 1.15),
+    )
+
+
+def scanning(rounds: int, bed: Bed) -> None:
+    """The first Stop on a transcript; what it costs more than on a tiny one is the scan."""
+    empty = FOLDER / "empty.jsonl"
+    make_transcript(empty, 1, str(PROJECT))
+    plain = FOLDER / "plain.jsonl"
+    make_transcript(plain, BIG, str(PROJECT))
+    pairs = [
+        (wall_s(bed.first_sight(plain)), wall_s(bed.first_sight(empty))) for _ in range(rounds)
+    ]
+    cold, base = (statistics.median(values) for values in zip(*pairs, strict=True))
+    rate = plain.stat().st_size / max(cold - base, 1e-6) / 1e9
+    note = f"whole hook {cold * 1e3:.0f} ms"
+    row("cold scan of 100 MB", f"{rate:.2f} GB/s", "≥ 1 GB/s", verdict(rate >= 1), note)
+    peaks = {
+        "cold scan": peak_bytes(bed.first_sight(plain)),
+        "100 MB": peak_bytes(bed.append("big", bed.big)),
+        "1 MB": peak_bytes(bed.append("small", bed.small)),
+        "SessionStart": peak_bytes(bed.main.start()),
+    }
+    most = max(peaks.values()) / 1e6
+    note = ", ".join(f"{name} {value / 1e6:.1f}" for name, value in peaks.items())
+    row("peak memory", f"{most:.1f} MB", "≤ 24 MB", verdict(most <= 24), note)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=25)
+    rounds = parser.parse_args().rounds
+    bed = Bed()
+    events(rounds, bed)
+    scanning(max(3, rounds // 4), bed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Transcripts as the client writes them, of any size, and the sessions that stop on them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import shutil
+import uuid
+from typing import TYPE_CHECKING
+
+from bench.measure import PYTHON, Job
+from hooks.context.compose import HOW_TO
+from tests.support.run_hook import ROOT, agent_env, recorded
+from tests.support.session import compact, recorded_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MB = 1 << 20
+FOLDER = ROOT / ".cache" / "bench"
+PROJECT = FOLDER / "web"
+_HINT = "!-- @"
+_serial = itertools.count(1)
+
+
+def _texts() -> list[str]:
+    """Code and prose to fill tool results and answers with; none holds a marker's opener."""
+    files = sorted([*(ROOT / "hooks").rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    return [text for text in texts if text and _HINT not in text]
+
+
+def _turns(rng: random.Random, cwd: str) -> bytes:
+    """Return one turn of work in the recorded line shapes, with texts of usual lengths."""
+    texts, out = _texts(), []
+    for line in recorded_lines("tools"):
+        if line["type"] in ("user", "assistant"):
+            for block in line["message"]["content"]:
+                _fill(block, rng, texts)
+        if "uuid" in line:
+            line["uuid"] = str(uuid.UUID(int=rng.getrandbits(128)))
+        text = compact(line).replace(b"/home/dev/proj", cwd.encode())
+        if _HINT.encode() not in text:
+            out.append(text)
+    return b"".join(out)
+
+
+def _fill(block: object, rng: random.Random, texts: list[str]) -> None:
+    if not isinstance(block, dict):
+        return
+    for name, most in (("text", 1_500), ("content", 12_000), ("thinking", 3_000)):
+        if isinstance(block.get(name), str):
+            text = rng.choice(texts)
+            start = rng.randrange(len(text))
+            block[name] = text[start : start + rng.randrange(most)] or "done"
+
+
+def _how_to_line(cwd: str) -> bytes:
+    """What a terminal session's file holds from us: the note on how to mark a lesson."""
+    line = next(one for one in recorded_lines("plain") if one["type"] == "attachment")
+    line["cwd"] = cwd
+    line["attachment"]["stdout"] = json.dumps({"additionalContext": HOW_TO})
+    return compact(line)
+
+
+def make_transcript(path: Path, size: int, cwd: str) -> None:
+    """Write at least ``size`` bytes of whole lines; the same size gives the same bytes."""
+    rng = random.Random(size)
+    block = b"".join(_turns(rng, cwd) for _ in range(12))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        file.write(_how_to_line(cwd))
+        while file.tell() < size:
+            file.write(block)
+
+
+class Bench:
+    """One installation and its sessions; each method returns a job that may be run once."""
+
+    def __init__(self, name: str) -> None:
+        self.home = FOLDER / name / "agentihooks"
+        self.env = {**agent_env(self.home), "CLAUDE_PROJECT_DIR": str(PROJECT)}
+
+    def fresh(self) -> None:
+        shutil.rmtree(self.home.parent, ignore_errors=True)
+        self.home.parent.mkdir(parents=True)
+
+    def job(self, event: str, **fields: object) -> Job:
+        given = self.home.parent / f"{event}-{next(_serial)}.json"
+        payload = recorded(event, cwd=str(PROJECT), **fields)
+        given.write_text(json.dumps(payload) + "\n", encoding="utf-8")
+        entry = str(ROOT / "hooks" / "__main__.py")
+        return Job([PYTHON, "-I", "-S", entry, event], self.env, str(given))
+
+    def start(self, session: str = "") -> Job:
+        return self.job("SessionStart", session_id=session or str(uuid.uuid4()), transcript_path="")
+
+    def prompt(self, session: str) -> Job:
+        return self.job("UserPromptSubmit", session_id=session, prompt="and now the next one")
+
+    def stop(self, session: str, transcript: Path, said: str = "done") -> Job:
+        path = str(transcript)
+        fields = {"transcript_path": path, "last_assistant_message": said}
+        return self.job("Stop", session_id=session, **fields)
+
+    def work(self, transcript: Path, lesson: str, size: int = 20_000) -> str:
+        """Append ``size`` bytes of a session's lines and an answer with one marker in it."""
+        rng = random.Random(lesson)
+        text = f"Done. <!-- @lesson -->{lesson}<!-- @/lesson -->"
+        answer = [line for line in recorded_lines("plain") if line["type"] == "assistant"][-1]
+        answer |= {"uuid": str(uuid.uuid4()), "cwd": str(PROJECT)}
+        answer["message"] |= {"id": f"msg_{uuid.uuid4().hex[:20]}"}
+        answer["message"]["content"] = [{"type": "text", "text": text}]
+        answer.pop("requestSessionId", None)
+        lines = _turns(rng, str(PROJECT))
+        while len(lines) < size:
+            lines += _turns(rng, str(PROJECT))
+        cut = lines[: lines.rfind(b"\n", 0, size) + 1]
+        with transcript.open("ab") as file:
+            file.write(cut + compact(answer))
+        return text
