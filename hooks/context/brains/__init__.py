@@ -79,9 +79,13 @@ class Item(NamedTuple):
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON form; fields at their default are left out."""
-        defaults = Item._field_defaults if TYPE_CHECKING else Item._defaults
-        named = zip(Item._fields, self, strict=True)
-        return {name: value for name, value in named if value != defaults.get(name)}
+        bare = Item(self.id, self.type, self.text)
+        named = self._asdict().items()
+        return {
+            name: value
+            for name, value in named
+            if name in ("id", "type", "text") or value != getattr(bare, name)
+        }
 
     @staticmethod
     def from_dict(document: object) -> Item | None:

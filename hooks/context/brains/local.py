@@ -1,0 +1,311 @@
+"""The embedded brain: one SQLite file in the home, no account, no network.
+
+Idempotent for ever: on the key, and on (message id, digest over type, scope and content), so a
+host and a container that read one transcript make one memory. What was forgotten stays away by
+key, by lineage, and by (session, digest).
+"""
+
+from __future__ import annotations
+
+import os
+
+from hooks.context.brain_adapter import LOCAL_DATABASE, principal
+from hooks.context.brains import Ack, Item, local_words
+from hooks.context.brains.local_schema import BRANCH, SCHEMA, VERSION
+from hooks.context.database import Database
+from hooks.context.thought import digest_of, scope_of
+from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable, HookError
+from scripts.swarm_v2.scope_key import Identity, ScopeKeyError, resolve_scope_key
+from scripts.swarm_v2.wire_json import dumps, load_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hooks.settings import Settings
+
+NAME = "local"
+FLEET = "fleet"  # the space of what was shared with everybody
+MIN_PREFIX = 8  # of an id that an agent supersedes: what it was shown, not a lucky guess
+UNKNOWN = "unknown"  # the space of what belongs to no known project
+_FIELDS = (
+    "id, type, text, cls, severity, title, at, project, scope_key, session, message_id, path, "
+    "accepted, supersedes, superseded_by"
+)
+_LIVE = f"branch = '{BRANCH}' AND superseded_by = ''"
+# A project's own, this principal's personal ones written there, and its session ones; the
+# prefix is a complete `session:<principal>:`, so that no principal is another's beginning.
+_VISIBLE = """(
+    (space = :project AND (scope_key IN ('space', :user)
+        OR substr(scope_key, 1, length(:run)) = :run))
+    OR (scope_key = :user AND accepted)
+)"""
+_CROSSES = "(type = 'signal' OR space = 'fleet' OR scope_key <> 'space')"
+
+
+def connect(settings: Settings, env: Mapping[str, str]) -> LocalBrain:  # noqa: ARG001 - one shape for all
+    """Open the home's own brain, making it on first use.
+
+    Raises:
+        BrainUnreachable: it cannot be opened, or is damaged; nothing of it was changed.
+    """
+    path = os.path.join(settings.home, LOCAL_DATABASE)
+    try:
+        return LocalBrain(path, principal(settings))
+    except BrainUnreachable:
+        raise
+    except (HookError, ValueError) as err:
+        raise BrainUnreachable(NAME, str(err)) from None
+    except OSError as err:
+        raise BrainUnreachable(NAME, err.strerror or "it cannot be opened") from None
+
+
+def _unreachable(path: str, what: str, *, damaged: bool) -> HookError:
+    hint = "; put a copy back or move it away" if damaged else ""
+    return BrainUnreachable(NAME, f"{path}: {what}{hint}")
+
+
+class LocalBrain:
+    """See ``brains.Brain``. Every method is one transaction."""
+
+    def __init__(self, path: str, who: str) -> None:
+        self._db = Database(path, SCHEMA, VERSION, fault=_unreachable)
+        self._who = who
+
+    def close(self) -> None:
+        self._db.close()
+
+    # Reading.
+
+    def feed(self) -> list[Item]:
+        return self._items(
+            f"{_LIVE} AND accepted AND scope_key = 'space' AND {_CROSSES} ORDER BY seq", {}
+        )
+
+    def project_memory(self, project: str, principal: str) -> list[Item]:
+        return self._items(f"{_LIVE} AND {_VISIBLE} ORDER BY seq", _sight(project, principal))
+
+    def search(self, query: str, project: str, limit: int = 20) -> list[Item]:
+        """Return the live memories that this project shows and that match, the best first."""
+        order = {seq: place for place, seq in enumerate(local_words.matches(self._db, query))}
+        rows = self._db.rows(
+            f"SELECT seq, {_FIELDS} FROM memory WHERE {_LIVE} AND {_VISIBLE}",
+            _sight(project, self._who),
+        )
+        hits = sorted((order[int(str(row[0]))], row) for row in rows if row[0] in order)
+        return [_item(row[1:]) for _, row in hits[:limit]]
+
+    def find(self, prefix: str) -> list[Item]:
+        """Return the memories, superseded ones too, whose id begins so and that we may see."""
+        named = {"prefix": prefix.lower(), **_sight("", self._who)}
+        own = "(scope_key IN ('space', :user) OR substr(scope_key, 1, length(:run)) = :run)"
+        return self._items(
+            f"substr(id, 1, length(:prefix)) = :prefix AND {own} ORDER BY seq",
+            named,
+        )
+
+    def waiting(self) -> list[Item]:
+        """Return what a person has yet to accept before another project may see it."""
+        return self._items(
+            f"{_LIVE} AND NOT accepted AND {_CROSSES} AND scope_key IN ('space', :user) "
+            "ORDER BY seq",
+            _sight("", self._who),
+        )
+
+    def history(self, key: str) -> list[Item]:
+        """Return what a memory replaced, the latest first."""
+        found: list[Item] = []
+        wanted = [key]
+        while wanted:
+            older = self._items("superseded_by = :key ORDER BY seq DESC", {"key": wanted.pop()})
+            found += older
+            wanted += [item.id for item in older]
+        return found
+
+    def attrs_of(self, key: str) -> dict[str, str]:
+        """Return the attributes a memory was posted with; {} when there is no such memory."""
+        row = self._db.one("SELECT attrs FROM memory WHERE id = ?", (key,))
+        found = load_object(str(row[0])) if row else None
+        return {name: str(value) for name, value in (found or {}).items()}
+
+    def counts(self, project: str) -> dict[str, int]:
+        """Return the number of live memories: of the project, of all, waiting, forgotten."""
+        return {
+            "project": len(self.project_memory(project, self._who)),
+            "all": self._db.number(f"SELECT count(*) FROM memory WHERE {_LIVE}"),
+            "waiting": len(self.waiting()),
+            "forgotten": self._db.number("SELECT count(*) FROM grave"),
+        }
+
+    def health(self) -> dict[str, object]:
+        search = "fts5" if local_words.available(self._db) else "plain"
+        return {"kind": NAME, "ok": True, "search": search, "memories": self.counts("")["all"]}
+
+    def _items(self, where: str, named: Mapping[str, object]) -> list[Item]:
+        sql = f"SELECT {_FIELDS} FROM memory WHERE {where}"
+        return [_item(row) for row in self._db.rows(sql, named)]
+
+    # Writing.
+
+    def post_marker(self, body: Mapping[str, object], key: str) -> Ack:
+        new = _row(body, key, self._who)
+        with self._db.writing():
+            known = self._known(new)
+            if known is not None:
+                self._remember_key(key, known.key)
+                return known
+            self._insert(new)
+        return Ack("committed", key)
+
+    def edit(self, old_key: str, body: Mapping[str, object], new_key: str) -> Ack:
+        """Replace the memory ``old_key`` by ``body``, only if nothing else replaced it yet.
+
+        Raises:
+            BrainConflict: something did; it says what.
+            BrainRefused: there is no such memory.
+        """
+        attrs = body["attrs"]
+        assert isinstance(attrs, dict)
+        said = {**attrs, "supersedes": old_key, "class": "person"}
+        return self.post_marker({**body, "attrs": said}, new_key)
+
+    def accept(self, key: str) -> bool:
+        """Let a memory cross projects; say whether there is such a memory."""
+        with self._db.writing():
+            return self._db.run("UPDATE memory SET accepted = 1 WHERE id = ?", (key,)) > 0
+
+    def forget(self, key: str) -> bool:
+        """Erase a memory with all that it replaced, and keep it away for ever."""
+        with self._db.writing():
+            row = self._db.one("SELECT record FROM known WHERE key = ?", (key,))
+            record = str(row[0]) if row else key
+            doomed = [record, *(item.id for item in self.history(record))]
+            there = sum(self._bury(one) for one in doomed)
+            self._remember_key(key, record)
+            if there:
+                local_words.erase(self._db)
+        return there > 0
+
+    def _bury(self, record: str) -> int:
+        self._db.run(
+            "INSERT OR IGNORE INTO grave SELECT id, session, digest FROM memory WHERE id = ?",
+            (record,),
+        )
+        self._db.run("INSERT OR IGNORE INTO grave VALUES (?, '', '')", (record,))
+        return self._db.run("DELETE FROM memory WHERE id = ?", (record,))
+
+    def _known(self, new: dict[str, object]) -> Ack | None:
+        found = self._db.one("SELECT record FROM known WHERE key = ?", (new["id"],))
+        if not found and new["message_id"]:
+            found = self._db.one(
+                "SELECT record FROM lineage WHERE message_id = ? AND digest = ?",
+                (new["message_id"], new["digest"]),
+            )
+        if not found and new["session"] and new["cls"] != "person":
+            found = self._db.one(
+                "SELECT key FROM grave WHERE session = ? AND digest = ?",
+                (new["session"], new["digest"]),
+            )
+        if not found:
+            return None
+        record = str(found[0])
+        buried = self._db.one("SELECT 1 FROM grave WHERE key = ?", (record,))
+        return Ack("replayed", record, buried is not None)
+
+    def _remember_key(self, key: object, record: str) -> None:
+        self._db.run("INSERT OR IGNORE INTO known VALUES (?, ?)", (key, record))
+
+    def _insert(self, new: dict[str, object]) -> None:
+        self._supersede(new)
+        names, marks = ", ".join(new), ", ".join("?" * len(new))
+        values = tuple(new.values())
+        self._db.run(f"INSERT INTO memory ({names}) VALUES ({marks})", values)
+        seq = self._db.number("SELECT last_insert_rowid()")
+        self._remember_key(new["id"], str(new["id"]))
+        if new["message_id"]:
+            self._db.run(
+                "INSERT OR IGNORE INTO lineage VALUES (?, ?, ?)",
+                (new["message_id"], new["digest"], new["id"]),
+            )
+        local_words.add(self._db, seq, str(new["text"]), str(new["title"]))
+
+    def _supersede(self, new: dict[str, object]) -> None:
+        """Hide what ``new`` names. An agent reaches only its own space, and no person's word.
+
+        The text of a hidden memory stays, as history.
+        """
+        wanted = str(new["supersedes"])
+        person = new["cls"] == "person"
+        if len(wanted) < (1 if person else MIN_PREFIX):
+            return
+        rows = self._db.rows(
+            "SELECT id, cls, superseded_by, text FROM memory WHERE substr(id, 1, ?) = ? "
+            "AND space = ? AND scope_key = ?",
+            (len(wanted), wanted, new["space"], new["scope_key"]),
+        )
+        if person and len(rows) != 1:
+            raise BrainRefused(NAME, f"{len(rows)} memories here have the id {wanted}")
+        for record, cls, replaced_by, text in rows if len(rows) == 1 else ():
+            if person and replaced_by:
+                raise BrainConflict(str(record), str(replaced_by), self._text_of(replaced_by, text))
+            if person or cls != "person":
+                self._db.run(
+                    "UPDATE memory SET superseded_by = ? WHERE id = ? AND superseded_by = ''",
+                    (new["id"], record),
+                )
+
+    def _text_of(self, key: object, otherwise: object) -> str:
+        row = self._db.one("SELECT text FROM memory WHERE id = ?", (key,))
+        return str(row[0] if row else otherwise)
+
+
+def _sight(project: str, who: str) -> dict[str, object]:
+    """Return what ``_VISIBLE`` asks for. An unknown project shows nothing of its own."""
+    named = "" if project == UNKNOWN else project
+    mine = resolve_scope_key("user", Identity(who))
+    return {"project": named, "user": mine, "run": "session" + mine[len("user") :] + ":"}
+
+
+def _row(body: Mapping[str, object], key: str, who: str) -> dict[str, object]:
+    """Return the columns of a new memory.
+
+    Raises:
+        BrainRefused: it is not a marker, or its scope names nobody.
+    """
+    type_, text, attrs = body.get("type"), body.get("content"), body.get("attrs")
+    if not isinstance(type_, str) or not isinstance(text, str) or not isinstance(attrs, dict):
+        raise BrainRefused(NAME, "it is not a marker")
+    get = {name: value for name, value in attrs.items() if isinstance(value, str)}.get
+    scope, session = scope_of(attrs), get("session_id", "")
+    try:
+        scope_key = resolve_scope_key(scope, Identity(who, session))
+    except ScopeKeyError as err:
+        raise BrainRefused(NAME, str(err)) from None
+    project = get("project_id", "")
+    project = "" if project == UNKNOWN or get("share") == FLEET else project
+    cls = "person" if get("class") == "person" else "agent"
+    return {
+        "space": FLEET if get("share") == FLEET else project or UNKNOWN,
+        "branch": BRANCH,
+        "id": key,
+        "scope_key": scope_key,
+        "type": type_,
+        "text": text,
+        "cls": cls,
+        **{name: get(name, "") for name in ("severity", "title", "message_id", "path")},
+        "at": get("ts", ""),
+        "project": project,
+        "session": session,
+        "supersedes": get("supersedes", "").lower(),
+        "attrs": dumps(attrs, sort_keys=True),
+        "digest": digest_of(type_, scope, text),
+        "accepted": int(cls == "person"),
+        "superseded_by": "",
+    }
+
+
+def _item(row: Sequence[object]) -> Item:
+    *texts, accepted, supersedes, superseded_by = row
+    state = "superseded" if superseded_by else "live"
+    said = [str(text) for text in texts]
+    return Item(*said, accepted=bool(accepted), supersedes=str(supersedes), state=state)

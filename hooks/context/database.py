@@ -1,0 +1,165 @@
+"""Our SQLite files: made once under a lock, opened and closed by each hook, never half a row.
+
+A rollback journal, not WAL: each hook opens and closes, so a WAL would be built and torn down
+every time, and a rollback journal is also right on filesystems without shared memory.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+from hooks.atomic import make_folder
+from hooks.errors import HookError, StateError
+from hooks.lock import held
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+
+    Values = Sequence[object] | Mapping[str, object]
+
+BUSY_S = 10.0  # one busy timeout everywhere; a batch of 256 markers on a slow disk holds for 5 s
+# What SQLite says of a file that is no database, or no longer one.
+_DAMAGE = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+
+
+class DamagedError(StateError):
+    """The file is not the database we wrote."""
+
+
+def _as_state(path: str, what: str, *, damaged: bool) -> HookError:
+    return DamagedError(path, what) if damaged else StateError(path, what)
+
+
+class Database:
+    """One open database. Nothing of ``sqlite3`` gets out: ``fault`` makes its errors ours."""
+
+    def __init__(
+        self,
+        path: str,
+        schema: str,
+        version: int,
+        *,
+        create: bool = True,
+        fault: Callable[..., HookError] = _as_state,
+    ) -> None:
+        """Open ``path``; where it does not hold ``version`` of ``schema`` yet, make that.
+
+        Raises:
+            DamagedError: it is not a database (as ``fault`` says it).
+            StateError: unreadable, locked for ``BUSY_S`` seconds, or of another version (too).
+        """
+        self.path, self._fault = path, fault
+        if create and not os.path.exists(path):
+            make_folder(os.path.dirname(path))
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        self._db = self._connect()
+        try:
+            self._check(schema, version, create)
+        except HookError:
+            self.close()
+            raise
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            return sqlite3.connect(
+                self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as err:
+            raise self._translated(err) from None
+
+    def _check(self, schema: str, version: int, create: bool) -> None:
+        self.run("PRAGMA synchronous=FULL")
+        self.run("PRAGMA secure_delete=ON")  # what is forgotten leaves no trace in free pages
+        found = self._version()
+        if found < version and create:
+            # First runs race: SQLite alone would let the loser fail on a table that exists.
+            with held(self.path + ".lock", wait_s=BUSY_S):
+                found = self._version()
+                if found < version:
+                    self._make(schema, version)
+                    found = version
+        if found != version:
+            what = f"it has format {found}, this version knows {version}"
+            raise self._fault(self.path, what, damaged=False)
+
+    def _version(self) -> int:
+        return self.number("PRAGMA user_version")
+
+    def _make(self, schema: str, version: int) -> None:
+        # The file's own identity: one that was lost and made again is told apart (marks.py).
+        own = int.from_bytes(os.urandom(4), "big") >> 1 or 1  # a positive 31-bit number
+        try:
+            self._db.executescript(
+                f"BEGIN IMMEDIATE;{schema};PRAGMA application_id={own};"
+                f"PRAGMA user_version={version};COMMIT;"
+            )
+        except sqlite3.Error as err:
+            raise self._translated(err) from None
+
+    def run(self, sql: str, values: Values = ()) -> int:
+        """Execute one statement; return how many rows it changed."""
+        try:
+            return self._db.execute(sql, values).rowcount
+        except sqlite3.Error as err:
+            raise self._translated(err) from None
+
+    def rows(self, sql: str, values: Values = ()) -> list[tuple[object, ...]]:
+        try:
+            return self._db.execute(sql, values).fetchall()
+        except sqlite3.Error as err:
+            raise self._translated(err) from None
+
+    def one(self, sql: str, values: Values = ()) -> tuple[object, ...] | None:
+        found = self.rows(sql, values)
+        return found[0] if found else None
+
+    def number(self, sql: str, values: Values = ()) -> int:
+        """Return the first column of the first row as a whole number; 0 when there is none."""
+        found = self.one(sql, values)
+        return int(str(found[0])) if found and found[0] is not None else 0
+
+    def _translated(self, err: sqlite3.Error) -> HookError:
+        damaged = getattr(err, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+        what = "it is not a database any more" if damaged else str(err)
+        return self._fault(self.path, what, damaged=damaged)
+
+    def writing(self) -> Transaction:
+        """``with db.writing():`` takes the write lock at once; commits, or rolls all of it back."""
+        return Transaction(self)
+
+    def close(self) -> None:
+        self._db.close()
+
+
+class Transaction:
+    """One BEGIN IMMEDIATE. Ended by ``commit``, or by the block: commit, rollback on an error."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._open = False
+
+    def __enter__(self) -> Transaction:
+        self._db.run("BEGIN IMMEDIATE")
+        self._open = True
+        return self
+
+    def commit(self) -> None:
+        if self._open:
+            self._open = False
+            self._db.run("COMMIT")
+
+    def rollback(self) -> None:
+        if self._open:
+            self._open = False
+            self._db.run("ROLLBACK")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, err: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.commit()
+        else:
+            self.rollback()

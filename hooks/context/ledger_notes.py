@@ -1,0 +1,111 @@
+"""What outlives the ledger: that there was one, and what a person had forgotten.
+
+``<home>/migrations.json`` is ``{"steps": [{"name", "at", …}]}``; the step ``ledger`` says that a
+ledger was made here, so a home without one has lost it. ``<home>/brain/tombstones.jsonl`` has a
+line ``{"key", "message_id", "session", "digest", "at"}`` for each forgotten memory, and never
+its text: a forgotten marker that is still in a transcript stays away even when ledger and brain
+are made anew.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hooks import atomic
+from hooks.clock import iso
+from hooks.lock import held
+from scripts.swarm_v2.wire_json import dumps, load_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import NamedTuple
+
+    from hooks.context.ledger import Ledger
+else:
+    from hooks.record import NamedTuple
+
+STEP = "ledger"
+_LOCK_WAIT_S = 5.0
+
+
+class Tombstone(NamedTuple):
+    """What identifies a forgotten thought; its text is gone."""
+
+    key: str
+    message_id: str = ""
+    session: str = ""
+    digest: str = ""
+    at: str = ""
+
+
+def migrations_path(home: str) -> str:
+    return os.path.join(home, "migrations.json")
+
+
+def steps(home: str) -> list[dict[str, object]]:
+    """Return the upgrade steps that ran here; [] for a fresh home and for a damaged file."""
+    found = load_object(atomic.read(migrations_path(home))) or {}
+    rows = found.get("steps")
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def begin(ledger: Ledger, at: datetime) -> None:
+    """Settle once whether a new ledger is the first, and write down that there is one.
+
+    The ledger exists before the file says so and notes after it that this is done: a kill in
+    between repeats it and never makes a first ledger look like a replaced one.
+    """
+    home = ledger.home
+    with held(os.path.join(home, "locks", "migrations"), wait_s=_LOCK_WAIT_S):
+        if ledger.note("begun"):
+            return
+        ran = steps(home)
+        lost = any(row.get("name") == STEP for row in ran) and not ledger.note("first")
+        if lost:
+            ledger.set_note("lost", iso(at))
+        else:
+            ledger.set_note("first", iso(at))
+            ran = [row for row in ran if row.get("name") != STEP]
+            document = {"steps": [*ran, {"name": STEP, "at": iso(at)}]}
+            atomic.write(migrations_path(home), dumps(document).encode("ascii") + b"\n")
+        ledger.set_note("begun", iso(at))
+
+
+def tombstones_path(home: str) -> str:
+    return os.path.join(home, "brain", "tombstones.jsonl")
+
+
+def bury(home: str, tombstone: Tombstone) -> None:
+    path = tombstones_path(home)
+    atomic.make_folder(os.path.dirname(path))
+    atomic.append_line(path, dumps(tombstone._asdict()).encode("ascii"), durable=True)
+
+
+class Graves:
+    """The forgotten thoughts of a home, read once."""
+
+    def __init__(self, home: str) -> None:
+        self.keys: set[str] = set()
+        self.seen: set[tuple[str, str]] = set()  # (message id or session, digest)
+        data = atomic.read(tombstones_path(home), 64 << 20) or b""
+        for line in data.split(b"\n"):
+            row = load_object(line) if line else None
+            if row is not None:
+                self._add(row)
+
+    def _add(self, row: dict[str, object]) -> None:
+        key, digest = row.get("key"), row.get("digest")
+        if not isinstance(key, str):
+            return
+        self.keys.add(key)
+        for name in ("message_id", "session"):
+            where = row.get(name)
+            if isinstance(where, str) and where and isinstance(digest, str) and digest:
+                self.seen.add((where, digest))
+
+    def holds(self, key: str, message_id: str, session: str, digest: str) -> bool:
+        """Say whether the thought was forgotten, whichever way it is recognised."""
+        return key in self.keys or not self.seen.isdisjoint(
+            {(message_id, digest), (session, digest)}
+        )

@@ -1,0 +1,192 @@
+"""One file per marker that no brain has acknowledged yet: readable by hand, named by time and key.
+
+``{type, content, attrs, idempotency_key, session_id, agent_name, project, ts}`` are never
+renamed, other programs drain them; a file of an older installation lacks the key. Ours add
+``redacted``, ``prompt_id`` (a marker that no transcript showed yet) and ``sighting``.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hooks import atomic
+from hooks.clock import compact, parse_iso
+from hooks.context.brains import Item
+from hooks.errors import OutboxError
+from scripts.swarm_v2.wire_json import dumps, load_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Document = dict[str, object]
+
+MAX_BYTES = 16 << 20  # a marker is part of a line of at most 2 MiB; escaped it can grow sixfold
+_ENDING = ".json"
+_NO_TIME = "0" * 8 + "T" + "0" * 12
+
+
+def folder(home: str) -> str:
+    return os.path.join(home, "brain-outbox")
+
+
+def quarantine_folder(home: str) -> str:
+    return os.path.join(home, "quarantine")
+
+
+def names(home: str) -> list[str]:
+    """Return the waiting files' names, the earliest marker first."""
+    try:
+        found = os.listdir(folder(home))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(name for name in found if name.endswith(_ENDING) and name[0] != ".")
+
+
+def is_empty(home: str) -> bool:
+    return not names(home)
+
+
+def name_of(document: Mapping[str, object]) -> str:
+    """Return the file name: the marker's own time, so that a repeated Stop names it the same."""
+    at = parse_iso(document.get("ts"))
+    when = _NO_TIME if at is None else compact(at)
+    return f"{when}-{document['idempotency_key']}{_ENDING}"
+
+
+def encode(document: Mapping[str, object]) -> bytes:
+    return dumps(document).encode("ascii") + b"\n"
+
+
+def parse(data: bytes | str | None) -> Document | None:
+    """Return a document that can be posted, or None. Attributes that are no text become text."""
+    found = load_object(data)
+    if found is None:
+        return None
+    type_, content, attrs = found.get("type"), found.get("content"), found.get("attrs", {})
+    if not isinstance(type_, str) or not isinstance(content, str) or not isinstance(attrs, dict):
+        return None
+    if not type_ or not content.strip():
+        return None
+    texts = {name: v if isinstance(v, str) else dumps(v) for name, v in attrs.items()}
+    return {**found, "attrs": texts}
+
+
+def write(home: str, document: Mapping[str, object]) -> bool:
+    """Make the document durable unless its key has a file; say whether we did."""
+    key = str(document["idempotency_key"])
+    if files_of(home, key):
+        return False
+    path = os.path.join(folder(home), name_of(document))
+    return atomic.link_new(path, encode(document))
+
+
+def files_of(home: str, key: str) -> list[str]:
+    ending = f"-{key}{_ENDING}"
+    return [name for name in names(home) if name.endswith(ending)]
+
+
+def read(home: str, name: str) -> Document:
+    """Read one waiting document.
+
+    Raises:
+        OutboxError: it cannot be read or is not one; it will never be.
+        FileNotFoundError: somebody else (another program, a person's forget) took it.
+    """
+    path = os.path.join(folder(home), name)
+    try:
+        data = atomic.read(path, MAX_BYTES)
+    except OSError as err:
+        raise OutboxError(path, err.strerror or "unreadable") from None
+    if data is None:
+        if not os.path.lexists(path):
+            raise FileNotFoundError(path)
+        raise OutboxError(path, f"no regular file of at most {MAX_BYTES} bytes")
+    found = parse(data)
+    if found is None:
+        raise OutboxError(path, "not a marker in JSON")
+    return found
+
+
+def remove(home: str, name: str) -> None:
+    try:
+        os.unlink(os.path.join(folder(home), name))
+    except FileNotFoundError:
+        return
+
+
+def remove_key(home: str, key: str) -> int:
+    """Erase every file of ``key``, quarantined ones too; return how many there were."""
+    count = 0
+    for place in (folder(home), quarantine_folder(home)):
+        try:
+            found = os.listdir(place)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        for name in found:
+            if f"-{key}{_ENDING}" in name:  # the file, its reason, and what a killed writer left
+                os.unlink(os.path.join(place, name))
+                count += name.endswith(_ENDING)
+    return count
+
+
+def quarantine(home: str, name: str, reason: str) -> None:
+    """Move a file out of the way of those behind it, with the reason beside it. Nothing is lost."""
+    place = quarantine_folder(home)
+    atomic.write(os.path.join(place, name + ".reason.txt"), reason.encode("utf-8", "replace"))
+    try:
+        os.replace(os.path.join(folder(home), name), os.path.join(place, name))
+    except FileNotFoundError:
+        return
+    atomic.sync_folder(place)
+
+
+def body(document: Mapping[str, object]) -> Document:
+    """Return what a brain is sent."""
+    return {name: document[name] for name in ("type", "content", "attrs")}
+
+
+def newest(home: str, limit: int) -> list[Document]:
+    """Return at most ``limit`` waiting documents, the newest first; damaged ones are left out."""
+    found: list[Document] = []
+    for name in reversed(names(home)):
+        if len(found) == limit:
+            break
+        try:
+            found.append(read(home, name))
+        except (OutboxError, FileNotFoundError):  # the drainer deals with them
+            continue
+    return found
+
+
+def as_item(document: Mapping[str, object], principal: str) -> Item | None:
+    """Return a waiting document as its reader would see it later; None without a recorded key."""
+    from scripts.swarm_v2.scope_key import Identity, ScopeKeyError, resolve_scope_key
+
+    key, attrs = document.get("idempotency_key"), document["attrs"]
+    if not isinstance(key, str) or not key or not isinstance(attrs, dict):
+        return None
+    session = attrs.get("session_id", "")
+    scope = attrs.get("scope", "")
+    try:
+        scope_key = resolve_scope_key(
+            scope if scope in ("user", "session") else "space", Identity(principal, session)
+        )
+    except ScopeKeyError:
+        return None
+    return Item(
+        id=key,
+        type=str(document["type"]),
+        text=str(document["content"]),
+        cls="person" if attrs.get("class") == "person" else "agent",
+        severity=attrs.get("severity", ""),
+        title=attrs.get("title", ""),
+        at=attrs.get("ts", ""),
+        project="" if attrs.get("share") == "fleet" else attrs.get("project_id", ""),
+        scope_key=scope_key,
+        session=session,
+        message_id=attrs.get("message_id", ""),
+        path=attrs.get("path", ""),
+        supersedes=attrs.get("supersedes", ""),
+        state="waiting",
+    )
