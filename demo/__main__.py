@@ -140,7 +140,7 @@ def second_session() -> None:
     session = Replay()
     told = session.fire("SessionStart").context
     show("the model gets", told)
-    for words in ("make migrate", FORGOTTEN, "port 0"):
+    for words in ("bin/migrate", FORGOTTEN, "port 0"):
         check(told.count(words) == 1, f"{words!r} is told once", told)
     check("not kept" not in told, "the example in the code block was kept", told)
 
@@ -160,7 +160,7 @@ def second_session() -> None:
     told = Replay().fire("SessionStart").context
     show("the model gets", told)
     check(FORGOTTEN not in told, "the forgotten lesson is back", told)
-    check(told.count("make migrate") == 1, "the others are told once", told)
+    check(told.count("bin/migrate") == 1, "the others are told once", told)
 
 
 def main() -> None:
