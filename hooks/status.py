@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from hooks.errors import HookError
+from hooks.errors import HookError, StateError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,9 +113,19 @@ def _brain(look: Look) -> Piece:
     if kind == "local":
         path = os.path.join(look.settings.home, LOCAL_DATABASE)
         data["exists"] = os.path.exists(path)
-        if data["exists"]:
+        if data["exists"] and _is_installed(look.settings.home):
             data["health"] = _health(look)
     return Piece(data)
+
+
+def _is_installed(home: str) -> bool:
+    """Opening a brain needs the installation, and a status must not make one."""
+    from scripts.swarm_v2.installation import read
+
+    try:
+        return read(home) is not None
+    except ValueError:  # told by its own piece
+        return False
 
 
 def _health(look: Look) -> dict[str, object]:
@@ -123,17 +133,26 @@ def _health(look: Look) -> dict[str, object]:
 
     brain = open_brain(look.settings, look.env)
     try:
-        return dict(brain.health())
+        health = dict(brain.health())
+        if hasattr(brain, "counts"):
+            health.update(brain.counts(str(_project(look).data["id"])))
+        return health
     finally:
         brain.close()
 
 
 def _project(look: Look) -> Piece:
+    from hooks.context import registry
     from hooks.context.project import launch_folder, resolve
 
     folder = launch_folder(look.cwd, look.env)
     found = resolve(folder, look.settings, look.env, look.at, register=False)
-    return Piece({"id": found.id, "label": found.label, "evidence": found.evidence})
+    data = {"id": found.id, "label": found.label, "evidence": found.evidence}
+    try:
+        registry.load(look.settings.home)
+    except StateError as err:
+        return Piece(data, (Problem("yellow", str(err), err.hint),))
+    return Piece(data)
 
 
 def _memory(look: Look) -> Piece:
@@ -192,10 +211,14 @@ def _files(folder: str) -> dict[str, float]:
 
 def _receipts(look: Look) -> Piece:
     from hooks.context.ledger import Ledger
+    from hooks.context.ledger_notes import STEP, steps
 
     ledger = Ledger.read_only(look.settings.home)
     if ledger is None:
-        return Piece({})
+        had_one = any(row.get("name") == STEP for row in steps(look.settings.home))
+        what = "the ledger is gone; the next event makes it again from outbox and transcripts"
+        lost = Problem("yellow", what, "go on with a session, then look at brainhooks receipts")
+        return Piece({}, (lost,) if had_one else ())
     try:
         counts = ledger.counts()
     finally:
@@ -267,17 +290,15 @@ def _sessions(look: Look) -> Piece:
 
 def _migration(look: Look) -> Piece:
     from hooks.atomic import read
+    from hooks.context.ledger_notes import migrations_path, steps
     from scripts.swarm_v2.wire_json import load_object
 
-    path = os.path.join(look.settings.home, "migrations.json")
+    path = migrations_path(look.settings.home)
     data = read(path)
-    if data is None:
-        return Piece({"steps": None})
-    found = load_object(data)
-    if found is None:
-        what = f"{path} is damaged"
-        return Piece({"steps": None}, (Problem("yellow", what, "brainhooks doctor"),))
-    return Piece({"steps": found})
+    if data is not None and load_object(data) is None:
+        problem = Problem("yellow", f"{path} is damaged", "brainhooks doctor")
+        return Piece({"steps": []}, (problem,))
+    return Piece({"steps": steps(look.settings.home)})
 
 
 # A row is a piece of the status, in the order it is shown.

@@ -42,15 +42,17 @@ def _installation(data: Data) -> str:
 
 
 def _brain(data: Data) -> str:
-    health = data.get("health") or {}
-    said = ", ".join(f"{name} {value}" for name, value in health.items())
-    empty = "nothing in it yet" if data.get("exists") is False else ""
-    return "  ".join(part for part in (data["kind"], data["hash"], said or empty) if part)
+    health = data.get("health")
+    if health and "all" in health:
+        said = f"{count(health['all'], 'memory', 'memories')}, {health['project']} here"
+        waiting = f", {health['waiting']} to accept" if health["waiting"] else ""
+        said += waiting
+    else:
+        said = "nothing in it yet" if data.get("exists") is False else ""
+    return "  ".join(part for part in (data["kind"], data["hash"], said) if part)
 
 
 def _project(data: Data) -> str:
-    if data["id"] == "unknown":
-        return f"unknown: {data['evidence']}; markers are kept, but belong to no project"
     return f"{data['id']} ({data['evidence']})"
 
 
@@ -98,7 +100,8 @@ def _sessions(data: Data) -> str:
 
 
 def _migration(data: Data) -> str:
-    return f"{count(len(data['steps']), 'step')} done" if data["steps"] else "none was needed"
+    steps = [f"{row.get('name')} {minute(str(row.get('at')))}" for row in data["steps"]]
+    return ", ".join(steps) or "no step was needed yet"
 
 
 LINES: tuple[tuple[str, str, Callable[[Data], str]], ...] = (

@@ -120,6 +120,7 @@ def _cut(text: str) -> str:
     for line in lines:
         room -= units(line) + 1
         if room < 0:
+            kept.append(line[: (room + units(line)) // 2])  # a character is at most two units
             break
         kept.append(line)
     return "\n".join([*kept, _MORE])

@@ -6,8 +6,12 @@ Nothing crosses projects by the agent's own hand: this is the person's.
 from __future__ import annotations
 
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.library import Library, one, open_library, refresh
+from hooks.verbs.library import NothingYetError, one, open_library, refresh
 from hooks.verbs.wording import count, memory_line, one_line, short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hooks.verbs.library import Library
 
 TEXT_WIDTH = 100
 
@@ -16,7 +20,12 @@ def run(args: str, ctx: VerbCtx) -> str:
     words = args.split()
     if len(words) > 1:
         raise VerbUsageError("accept", "it takes one id")
-    brain = open_library(ctx)
+    try:
+        brain = open_library(ctx)
+    except NothingYetError as err:
+        if words:
+            raise
+        return f"{err}.".capitalize()
     try:
         return _accept(brain, words[0], ctx) if words else _waiting(brain)
     finally:
@@ -27,8 +36,9 @@ def _accept(brain: Library, wanted: str, ctx: VerbCtx) -> str:
     item = one(brain, wanted)
     if item.accepted:
         return f"{short(item.id)} was accepted before: {one_line(item.text, TEXT_WIDTH)}"
-    if not brain.accept(item.id):
+    if item.id not in {waiting.id for waiting in brain.waiting()}:
         return f"{short(item.id)} stays in its project; only signals and personal memories cross."
+    brain.accept(item.id)
     refresh(ctx, brain, [item._replace(accepted=True)])
     return (
         f"Accepted {short(item.id)}, every project sees it now: {one_line(item.text, TEXT_WIDTH)}"

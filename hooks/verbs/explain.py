@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from hooks.context import injections
-from hooks.errors import BrainError, HookError
+from hooks.errors import HookError
 from hooks.verbs import VerbCtx, VerbUsageError
 from hooks.verbs.wording import WHO, count, day, minute, short
 
@@ -46,6 +46,8 @@ def run(args: str, ctx: VerbCtx) -> str:
 
 
 def _named(session: str, ctx: VerbCtx) -> str:
+    if not session:
+        return "any session"
     return "this session" if session == ctx.session_id else f"session {session}"
 
 
@@ -81,13 +83,13 @@ class _Sources:
 
     def __init__(self, ctx: VerbCtx) -> None:
         from hooks.context.ledger import Ledger
-        from hooks.verbs.library import NotForThisBrainError, open_library
+        from hooks.verbs.library import open_library
 
         self._ledger: Ledger | None = Ledger.read_only(ctx.settings.home)
         self._brain: Library | None = None
         try:
             self._brain = open_library(ctx)
-        except (BrainError, NotForThisBrainError):
+        except HookError:  # what the ledger knows is still worth telling
             return
 
     def close(self) -> None:
@@ -110,7 +112,7 @@ class _Sources:
         if session:
             facts.append(f"session {session}")
         if seen:
-            facts.append(place(seen[0].path, seen[0].offset))
+            facts.append(place(seen[0].path, seen[0].at_byte))
         return f"{short(key)}: {', '.join(facts)}"
 
     def _item(self, key: str) -> Item | None:

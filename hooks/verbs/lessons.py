@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from hooks.context.brain_adapter import principal
-from hooks.verbs.library import Library, here, is_id, open_library
+from hooks.verbs.library import NothingYetError, here, is_id, open_library
 from hooks.verbs.wording import WHO, count, memory_line, minute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hooks.context.brains import Item
+    from hooks.context.project import Project
     from hooks.verbs import VerbCtx
+    from hooks.verbs.library import Library
 
 MOST = 50  # lines of a list: about what a screen scrolls through
 TEXT_WIDTH = 160
@@ -20,7 +22,10 @@ STATES = {
 
 
 def run(args: str, ctx: VerbCtx) -> str:
-    brain = open_library(ctx)
+    try:
+        brain = open_library(ctx)
+    except NothingYetError as err:
+        return f"{err}.".capitalize()
     try:
         if is_id(args):
             found = brain.find(args.lower())
@@ -51,8 +56,8 @@ def _found(brain: Library, query: str, ctx: VerbCtx) -> str:
     project = here(ctx)
     items = brain.search(query, project.id, MOST)
     if not items:
-        return f"Nothing in {project.label} matches {query!r}."
-    lines = [f"{count(len(items), 'memory', 'memories')} of {project.label} match {query!r}:"]
+        return f"Nothing in {_name(project)} matches {query!r}."
+    lines = [f"{count(len(items), 'memory', 'memories')} of {_name(project)} match {query!r}:"]
     lines += [f"  {memory_line(item, TEXT_WIDTH)}" for item in items]
     return "\n".join([*lines, _FOOT])
 
@@ -62,12 +67,16 @@ def _all(brain: Library, ctx: VerbCtx) -> str:
     items = brain.project_memory(project.id, principal(ctx.settings))
     feed = [item for item in brain.feed() if item.id not in {known.id for known in items}]
     if not items and not feed:
-        return f"Nothing is remembered for {project.label} yet."
-    lines = [f"{count(len(items), 'memory', 'memories')} for {project.label}:"]
+        return f"Nothing is remembered for {_name(project)} yet."
+    lines = [f"{count(len(items), 'memory', 'memories')} for {_name(project)}:"]
     lines += _newest(items)
     if feed:
         lines += ["For everybody on this brain:", *_newest(feed)]
     return "\n".join([*lines, _FOOT])
+
+
+def _name(project: Project) -> str:
+    return project.label or "this folder, which belongs to no project"
 
 
 def _newest(items: list[Item]) -> list[str]:

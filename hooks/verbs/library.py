@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from hooks.errors import HookError, NotOneMemory
 
 TYPE_CHECKING = False
@@ -9,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Protocol
 
-    from hooks.context.brains import Brain, Item
+    from hooks.context.brains import Ack, Brain, Item
     from hooks.context.project import Project
     from hooks.verbs import VerbCtx
 
@@ -18,13 +20,24 @@ if TYPE_CHECKING:
 
         def find(self, prefix: str) -> list[Item]: ...
         def search(self, query: str, project: str, limit: int) -> list[Item]: ...
-        def edit(self, old_key: str, new_body: Mapping[str, object], new_key: str) -> Item: ...
+        def edit(self, old_key: str, body: Mapping[str, object], new_key: str) -> Ack: ...
         def accept(self, key: str) -> bool: ...
+        def history(self, key: str) -> list[Item]: ...
+        def attrs_of(self, key: str) -> dict[str, str]: ...
         def waiting(self) -> list[Item]: ...
 
 
 _HEX = frozenset("0123456789abcdef")
 MIN_PREFIX = 4  # fewer digits would name a memory by accident
+
+
+class NothingYetError(HookError):
+    """The home's own brain was never written to; asking must not make it."""
+
+    hint = "mark a lesson, or keep a sentence with remember TEXT"
+
+    def __init__(self) -> None:
+        super().__init__("nothing is remembered here yet")
 
 
 class NotForThisBrainError(HookError):
@@ -40,11 +53,18 @@ def open_library(ctx: VerbCtx) -> Library:
     """Return the configured brain, opened; the caller closes it.
 
     Raises:
-        BrainError: there is none to talk to now, or it cannot do this.
+        NothingYetError: it is the home's own, and nothing made it yet.
+        NotForThisBrainError: it cannot be looked through or corrected.
+        BrainUnreachable: there is none to talk to now.
     """
-    from hooks.context.brain_adapter import brain_kind
+    from hooks.context.brain_adapter import LOCAL_DATABASE, brain_kind
     from hooks.context.brains import open_brain
 
+    home = ctx.settings.home
+    if brain_kind(ctx.settings) == "local" and not os.path.exists(
+        os.path.join(home, LOCAL_DATABASE)
+    ):
+        raise NothingYetError
     brain = open_brain(ctx.settings, ctx.env)
     if not hasattr(brain, "find"):
         brain.close()

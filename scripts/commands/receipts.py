@@ -10,7 +10,6 @@ import typer
 from hooks.context.ledger import Ledger
 from hooks.verbs.wording import count, day, one_line, short
 from scripts.commands import COMMANDS, door
-from scripts.swarm_v2.wire_json import load_object
 
 if TYPE_CHECKING:
     from hooks.context.ledger import Receipt, Sighting
@@ -41,10 +40,7 @@ def _command(
 
 
 def _as_json(receipts: list[Receipt], ignored: list[Sighting]) -> str:
-    rows = [
-        {**receipt._asdict(), "body": load_object(receipt.body) if receipt.body else None}
-        for receipt in receipts
-    ]
+    rows = [{**receipt._asdict(), "body": receipt.document or None} for receipt in receipts]
     document = {"receipts": rows, "ignored": [sighting._asdict() for sighting in ignored]}
     return json.dumps(document, indent=2)
 
@@ -60,11 +56,10 @@ def _as_text(receipts: list[Receipt], ignored: list[Sighting]) -> str:
 
 
 def _receipt(receipt: Receipt) -> str:
-    body = load_object(receipt.body) if receipt.body else None
-    text = one_line(str((body or {}).get("content", "")), TEXT_WIDTH)
+    text = one_line(str(receipt.document.get("content", "")), TEXT_WIDTH)
     notes = [receipt.reason]
     if receipt.redacted:
-        notes.append("redacted: " + ", ".join(receipt.redacted))
+        notes.append("redacted: " + receipt.redacted)
     if receipt.record and receipt.record != receipt.key:
         notes.append(f"same as {short(receipt.record)}")
     said = "; ".join(note for note in notes if note)

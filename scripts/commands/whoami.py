@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from hooks.context import registry
 from hooks.context.project import launch_folder, resolve
-from hooks.context.registry import aliases
 from scripts.commands import COMMANDS, door
 
 
@@ -24,7 +24,11 @@ def _command(
     settings = found.settings()
     folder = launch_folder(found.cwd, found.env)
     project = resolve(folder, settings, found.env, found.at, register=False)
-    names = {old: new for old, new in aliases(settings.home).items() if project.id in (old, new)}
+    names = {
+        old: new
+        for old, new in registry.load(settings.home).aliases.items()
+        if project.id in (old, new)
+    }
     if as_json:
         typer.echo(json.dumps({**project._asdict(), "aliases": names}, indent=2))
         return
