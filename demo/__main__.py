@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 import uuid
 from datetime import UTC, datetime
@@ -26,7 +27,7 @@ PROJECT = FOLDER / "web"
 REMOTE = "https://git.example.org/shop/web.git"
 RECORDED = Path(__file__).with_name("transcript.jsonl")
 RECORDED_PROJECT = "/home/dev/proj"
-MARKER = re.compile(r"<!-- @(?:lesson|decision)[^\n]*-->")
+WIDTH = 100
 INSTANT = re.compile(r'"timestamp":"([^"]+)"')
 FORGOTTEN = "staging host"
 
@@ -44,7 +45,8 @@ def step(number: int, title: str) -> None:
 def show(who: str, text: str) -> None:
     say(f"   {who}:")
     for line in text.splitlines():
-        say(f"   | {line}"[:160])
+        for part in textwrap.wrap(line, WIDTH) or [""]:
+            say(f"   | {part}".rstrip())
 
 
 def check(holds: bool, what: str, *facts: object) -> None:
@@ -122,7 +124,7 @@ def first_session() -> None:
 
     step(2, "The agent works, and marks what will matter later; the Stop hook keeps it")
     said = session.record()
-    show("the agent wrote", "\n".join(MARKER.findall(said)))
+    show("the agent wrote", said)
     stop = session.fire("Stop", last_assistant_message=said)
     show("the person sees", stop.message)
     check("kept 3" in stop.message, "three markers, the one in a code block is an example", stop)
