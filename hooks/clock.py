@@ -16,7 +16,8 @@ def iso(at: datetime) -> str:
 
 def compact(at: datetime) -> str:
     """Write ``20261130T100850726000`` (UTC), for file names that sort by time."""
-    return at.astimezone(UTC).strftime("%Y%m%dT%H%M%S%f")
+    text = iso(at)[:26]  # not strftime: its %Y has as many digits as the platform likes
+    return text.replace("-", "").replace(":", "").replace(".", "")
 
 
 def parse_iso(text: object) -> datetime | None:
