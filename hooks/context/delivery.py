@@ -1,0 +1,220 @@
+"""The drainer's work on one outbox, as tables of small steps (a test kills before each)."""
+
+from __future__ import annotations
+
+from hooks.clock import iso
+from hooks.context import outbox
+from hooks.context.brain_adapter import brain_id
+from hooks.context.brains import open_brain
+from hooks.context.flush import Drained
+from hooks.context.ledger import DONE, Ledger
+from hooks.context.ledger_notes import Graves
+from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable, OutboxError, StateError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from hooks.context.brains import Ack, Brain
+    from hooks.settings import Settings
+
+LEASE_S = 60  # a claim's: twice the longest that one post may take
+
+
+class Run:
+    """One pass over the outbox, under the drainer's lock."""
+
+    def __init__(self, settings: Settings, env: Mapping[str, str], at: datetime) -> None:
+        self.settings, self.env, self.at, self.home = settings, env, at, settings.home
+        self.ledger = Ledger.open(self.home, at)
+        self.graves = Graves(self.home)
+        self.brain: Brain | None = None
+        self.stopped = ""
+        self.counts = {"committed": 0, "replayed": 0, "quarantined": 0}
+        self.changed: set[str] = set()  # projects whose caches are now behind
+
+    def close(self) -> None:
+        if self.brain is not None:
+            self.brain.close()
+        self.ledger.close()
+
+
+class Delivery:
+    """One outbox file on its way. ``over`` ends the way early."""
+
+    def __init__(self, run: Run, name: str) -> None:
+        self.run, self.name = run, name
+        self.key = ""
+        self.document: dict[str, object] = {}
+        self.ack: Ack | None = None
+        self.over = False
+
+    def quarantine(self, reason: str) -> None:
+        """Row first: a kill before the move leaves a file whose row says where it belongs."""
+        run = self.run
+        if self.key:
+            run.ledger.change(
+                self.key, run.at, state="quarantined", reason=reason, lease_until=""
+            )
+        outbox.quarantine(run.home, self.name, reason)
+        run.counts["quarantined"] += 1
+        self.over = True
+
+
+def deliver_all(settings: Settings, env: Mapping[str, str], at: datetime) -> Drained:
+    """Run PREPARE once, DELIVER for each waiting file, FINISH once; the caller holds the lock."""
+    run = Run(settings, env, at)
+    try:
+        try:
+            for prepare in PREPARE:
+                prepare(run)
+            for name in outbox.names(run.home):
+                deliver(Delivery(run, name))
+        except (BrainUnreachable, StateError) as err:
+            run.stopped = run.stopped or str(err)
+        for finish in FINISH:
+            finish(run)
+        left = len(outbox.names(run.home))
+        return Drained(**run.counts, left=left, stopped=run.stopped)
+    finally:
+        run.close()
+
+
+def deliver(delivery: Delivery) -> None:
+    """Take one file as far as it can go; without a brain that is its row in the ledger."""
+    for step in DELIVER if delivery.run.brain is not None else RECOVER:
+        step(delivery)
+        if delivery.over:
+            return
+
+
+def restore_files(run: Run) -> None:
+    """Give a pending row without a file its file again: the row holds the body."""
+    keys = {name.rpartition("-")[2].removesuffix(".json") for name in outbox.names(run.home)}
+    for receipt in run.ledger.waiting():
+        if receipt.key not in keys and receipt.body:
+            outbox.write(run.home, receipt.document)
+
+
+def open_the_brain(run: Run) -> None:
+    try:
+        run.brain = open_brain(run.settings, run.env)
+    except BrainUnreachable as err:
+        run.stopped = str(err)
+
+
+def read_file(delivery: Delivery) -> None:
+    try:
+        delivery.document = outbox.read(delivery.run.home, delivery.name)
+    except FileNotFoundError:  # a person forgot it, or another program drained it
+        delivery.over = True
+    except OutboxError as err:
+        delivery.quarantine(err.what)
+
+
+def give_key(delivery: Delivery) -> None:
+    """A file of an older installation lacks the key: it gets one, recorded in a new file."""
+    key = delivery.document.get("idempotency_key")
+    if isinstance(key, str) and key:
+        delivery.key = key
+        return
+    from hooks.context.older import with_key
+
+    run = delivery.run
+    delivery.document = with_key(delivery.document, run.settings, run.at)
+    delivery.key = str(delivery.document["idempotency_key"])
+    outbox.write(run.home, delivery.document)
+    outbox.remove(run.home, delivery.name)
+    delivery.name = outbox.files_of(run.home, delivery.key)[0]
+
+
+def add_missing_row(delivery: Delivery) -> None:
+    """A collector that died between file and row left only the file: make the row, all of it."""
+    from hooks.context.keeping import sighting_in
+
+    run, document = delivery.run, delivery.document
+    with run.ledger.writing():
+        run.ledger.add_receipt(document, run.at)
+        sighting = sighting_in(document)
+        if sighting is not None:
+            run.ledger.add_sighting(sighting)
+
+
+def settle_known(delivery: Delivery) -> None:
+    """Finish what was acknowledged, refused or forgotten before: never post it again."""
+    run = delivery.run
+    if delivery.key in run.graves.keys:
+        run.ledger.change(delivery.key, run.at, state="forgotten", body="", lease_until="")
+    receipt = run.ledger.receipt(delivery.key)
+    if receipt is None:
+        return
+    if receipt.state in DONE:
+        outbox.remove(run.home, delivery.name)
+        delivery.over = True
+    elif receipt.state == "quarantined":
+        outbox.quarantine(run.home, delivery.name, receipt.reason)
+        delivery.over = True
+
+
+def claim(delivery: Delivery) -> None:
+    """Say in the receipt who has it. The lock is the guard: our having it proves that whoever
+    claimed before us is dead, so an older claim is taken over at once.
+    """
+    from datetime import timedelta
+
+    run = delivery.run
+    receipt = run.ledger.receipt(delivery.key)
+    attempts = receipt.attempts if receipt else 0
+    until = iso(run.at + timedelta(seconds=LEASE_S))
+    run.ledger.change(delivery.key, run.at, lease_until=until, attempts=attempts + 1)
+
+
+def post(delivery: Delivery) -> None:
+    brain = delivery.run.brain
+    assert brain is not None
+    try:
+        delivery.ack = brain.post_marker(outbox.body(delivery.document), delivery.key)
+    except (BrainRefused, BrainConflict) as err:
+        delivery.quarantine(str(err))
+
+
+def record(delivery: Delivery) -> None:
+    run, ack = delivery.run, delivery.ack
+    assert ack is not None
+    said: dict[str, object] = {"brain": brain_id(run.settings), "record": ack.key}
+    if ack.forgotten:
+        said["body"] = ""
+    state = "forgotten" if ack.forgotten else ack.kind
+    run.ledger.change(delivery.key, run.at, state=state, reason="", lease_until="", **said)
+    run.counts[ack.kind] += 1
+    attrs = delivery.document["attrs"]
+    if ack.kind == "committed" and isinstance(attrs, dict):
+        run.changed.add(attrs.get("project_id", ""))
+
+
+def remove_file(delivery: Delivery) -> None:
+    outbox.remove(delivery.run.home, delivery.name)
+
+
+def refresh_caches(run: Run) -> None:
+    """A worktree beside this one learns within a second what was just delivered."""
+    if run.brain is None or not run.changed:
+        return
+    from hooks.context.refresh import refresh
+
+    try:
+        refresh(run.settings, run.brain, run.at, sorted(run.changed))
+    except (BrainUnreachable, StateError) as err:
+        run.stopped = run.stopped or str(err)
+
+
+PREPARE: tuple[Callable[[Run], None], ...] = (restore_files, open_the_brain)
+RECOVER: tuple[Callable[[Delivery], None], ...] = (
+    read_file,
+    give_key,
+    add_missing_row,
+    settle_known,
+)
+DELIVER: tuple[Callable[[Delivery], None], ...] = (*RECOVER, claim, post, record, remove_file)
+FINISH: tuple[Callable[[Run], None], ...] = (refresh_caches,)

@@ -1,0 +1,203 @@
+"""What a person keeps, corrects and forgets: the same outbox, the same receipts, at once."""
+
+from __future__ import annotations
+
+from hooks.clock import iso
+from hooks.context import outbox
+from hooks.context.brain_adapter import brain_id
+from hooks.context.brains import open_brain
+from hooks.context.collect import Kept
+from hooks.context.keeping import Keeper, Origin
+from hooks.context.ledger import Ledger
+from hooks.context.ledger_notes import Tombstone, bury
+from hooks.context.thought import think
+from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from typing import NamedTuple
+
+    from hooks.context.scope_log import Transition
+    from hooks.settings import Settings
+else:
+    from hooks.record import NamedTuple
+
+PERSON = "person"
+
+
+class Place(NamedTuple):
+    """Where and when a person speaks; ``scope`` is None where no project is known."""
+
+    session: str
+    at: datetime
+    prompt_id: str = ""
+    scope: Transition | None = None
+
+
+def place(
+    settings: Settings, env: Mapping[str, str], at: datetime, session: str, cwd: str
+) -> Place:
+    """Return the person's place: where the session stands by its log, else what ``cwd`` is."""
+    found = Keeper(settings, at).scope(session, at)
+    if found is None:
+        from hooks.context.project import launch_folder, resolve
+        from hooks.context.scope_log import Transition, scope_from
+
+        project = resolve(launch_folder(cwd, env), settings, env, at)
+        scope = scope_from(project, settings.swarm)
+        found = Transition(session, 0, iso(at), "", *scope)
+    return Place(session, at, "", found)
+
+
+def remember(
+    settings: Settings, where: Place, text: str, attrs: Mapping[str, str], type_: str = "lesson"
+) -> Kept:
+    """Make a person's own words durable; the caller starts a flush, or posts at once.
+
+    The same words twice in one session are one memory; words that were forgotten before are
+    new, since a person who says them again means it.
+
+    Raises:
+        StateError, OSError: nothing was kept.
+    """
+    keeper = Keeper(settings, where.at)
+    thought = think(type_, text, attrs)
+    session = where.session
+    ledger = Ledger.open(settings.home, where.at)
+    try:
+        with ledger.writing():
+            while True:
+                origin = Origin(session, where.at, prompt_id=where.prompt_id, cls=PERSON)
+                key = keeper.key(thought, origin, where.scope)
+                receipt = ledger.receipt(key)
+                if receipt is None or receipt.state != "forgotten":
+                    break
+                session += "+" + iso(where.at)  # only the key's: a new thought, not the buried one
+            if receipt is None:
+                own = origin._replace(session=where.session)
+                document = keeper.document(thought, own, where.scope, key)
+                outbox.write(settings.home, document)
+                ledger.add_receipt(document, where.at)
+    finally:
+        ledger.close()
+    return Kept(key, thought.type, thought.content, thought.redacted)
+
+
+def edit(
+    settings: Settings,
+    env: Mapping[str, str],
+    where: Place,
+    old_key: str,
+    text: str,
+) -> Kept:
+    """Replace a memory by a person's words, unless it was replaced meanwhile.
+
+    The new one stays where the old one was: project, scope, type and what describes it. Its
+    outbox file comes first, so that a kill on the way leaves the edit to the drainer, which
+    compares and sets just the same.
+
+    Raises:
+        NotOneMemory: the brain knows no such memory.
+        BrainConflict: something else replaced it; nothing was kept.
+        BrainUnreachable: the edit waits in the outbox, or there is nothing to edit in.
+    """
+    from hooks.errors import NotOneMemory
+
+    brain = open_brain(settings, env)
+    try:
+        found = [item for item in brain.find(old_key) if item.id == old_key]  # type: ignore[attr-defined]
+        if not found:
+            raise NotOneMemory(old_key, 0)
+        attrs = {**brain.attrs_of(old_key), "supersedes": old_key}  # type: ignore[attr-defined]
+        kept, body = _prepare_edit(settings, where, found[0].type, text, attrs)
+        try:
+            ack = brain.edit(old_key, body, kept.key)  # type: ignore[attr-defined]
+        except (BrainConflict, BrainRefused) as err:
+            _finish(settings, where.at, kept.key, state="quarantined", reason=str(err))
+            raise
+        _finish(settings, where.at, kept.key, state=ack.kind, record=ack.key)
+        return kept
+    finally:
+        brain.close()
+
+
+def _prepare_edit(
+    settings: Settings, where: Place, type_: str, text: str, attrs: Mapping[str, str]
+) -> tuple[Kept, dict[str, object]]:
+    kept_attrs = {n: v for n, v in attrs.items() if n not in ("message_id", "ts", "class")}
+    thought = think(type_, text, kept_attrs)
+    keeper = Keeper(settings, where.at)
+    session = attrs.get("session_id", "") or where.session
+    # The version that is replaced is part of the key: A to B, back to A is three memories.
+    seed = Origin(f"{session}+{attrs['supersedes']}", where.at, cls=PERSON)
+    key = keeper.key(thought, seed, where.scope)
+    origin = Origin(session, where.at, prompt_id=where.prompt_id, cls=PERSON)
+    document = keeper.document(thought, origin, where.scope, key)
+    said = {**thought.attrs, "class": PERSON, "source": PERSON, "ts": iso(where.at)}
+    document["attrs"] = said  # the old one's place, not the person's present one
+    ledger = Ledger.open(settings.home, where.at)
+    try:
+        with ledger.writing():
+            outbox.write(settings.home, document)
+            ledger.add_receipt(document, where.at)
+    finally:
+        ledger.close()
+    return Kept(key, type_, thought.content, thought.redacted), outbox.body(document)
+
+
+def _finish(settings: Settings, at: datetime, key: str, **fields: object) -> None:
+    """Write what became of it, then take the file away: *committed* before unlink, as ever."""
+    ledger = Ledger.open(settings.home, at)
+    try:
+        ledger.change(key, at, brain=brain_id(settings), **fields)
+    finally:
+        ledger.close()
+    outbox.remove_key(settings.home, key)
+
+
+def forget(settings: Settings, env: Mapping[str, str], at: datetime, key: str) -> bool:
+    """Erase a memory everywhere, for ever; say whether there was something to erase.
+
+    The tombstone comes first: whatever dies after it, the memory does not come back. Receipts
+    stay, as *forgotten*. What the memory replaced goes with it.
+    """
+    home = settings.home
+    ledger = Ledger.open(home, at)
+    try:
+        receipt = ledger.receipt(key)
+        known = receipt is not None and receipt.state != "forgotten"
+        for tombstone in _tombstones(ledger, key, at):
+            bury(home, tombstone)
+        erased, there = _forget_in_brain(settings, env, key)
+        for one in {key, *erased}:
+            ledger.change(one, at, state="forgotten", body="", reason="", lease_until="")
+            outbox.remove_key(home, one)
+    finally:
+        ledger.close()
+    return known or there
+
+
+def _tombstones(ledger: Ledger, key: str, at: datetime) -> list[Tombstone]:
+    receipt = ledger.receipt(key)
+    session = receipt.session if receipt else ""
+    digest = str(receipt.document.get("digest", "")) if receipt else ""
+    seen = ledger.sightings_of(key)
+    rows = [Tombstone(key, one.message_id, one.session, one.digest, iso(at)) for one in seen]
+    return rows or [Tombstone(key, "", session, digest, iso(at))]
+
+
+def _forget_in_brain(
+    settings: Settings, env: Mapping[str, str], key: str
+) -> tuple[list[str], bool]:
+    """Return the keys that went with it, and whether it was there."""
+    try:
+        brain = open_brain(settings, env)
+    except BrainUnreachable:
+        return [], False
+    try:
+        older = [item.id for item in brain.history(key)] if hasattr(brain, "history") else []
+        return older, brain.forget(key)
+    finally:
+        brain.close()
