@@ -170,6 +170,7 @@ def _memory(look: Look) -> Piece:
 
 def _outbox(look: Look) -> Piece:
     from hooks.clock import from_epoch, iso
+    from hooks.context.flush import pause
     from hooks.context.outbox import folder, quarantine_folder
 
     waiting = _files(folder(look.settings.home))
@@ -181,6 +182,7 @@ def _outbox(look: Look) -> Piece:
         "oldest": None if oldest is None else iso(from_epoch(oldest)),
         "oldest_age_s": age_s,
         "quarantined": refused,
+        "stopped": pause(look.settings.home).get("why", "") if waiting else "",
     }
     problems = []
     if age_s is not None and age_s > WAITS_LONG_S:

@@ -70,6 +70,7 @@ def _outbox(data: Data) -> str:
     else:
         oldest = f"the oldest since {minute(data['oldest'])} ({age(data['oldest_age_s'])})"
         said = f"{count(data['count'], 'marker')} waiting, {oldest}"
+        said += f"; stopped: {data['stopped']}" if data["stopped"] else ""
     return said + (f"; {data['quarantined']} in quarantine" if data["quarantined"] else "")
 
 

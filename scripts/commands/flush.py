@@ -25,8 +25,12 @@ def _command(ctx: typer.Context) -> None:
         )
         if number
     ]
-    typer.echo(", ".join(parts) or "Nothing was delivered.")
-    if done.stopped or done.left:
-        left = f"{count(done.left, 'marker')} still waiting"
-        typer.echo(f"{left}: {done.stopped}" if done.stopped else left, err=True)
-        raise typer.Exit(1)
+    if parts:
+        typer.echo(", ".join(parts))
+    if not done.left:
+        if not parts:
+            typer.echo("Nothing waits for the brain.")
+        return
+    left = f"{count(done.left, 'marker')} still waiting"
+    typer.echo(f"{left}: {done.stopped}" if done.stopped else left, err=True)
+    raise typer.Exit(1)
