@@ -1,0 +1,46 @@
+"""``brainhooks install [--user|--project] [--dry-run]``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from scripts.commands import COMMANDS, door
+from scripts.commands.settings_change import show, target_of
+from scripts.installer import groups_for, install, preview
+
+
+def attach(app: typer.Typer, name: str) -> None:
+    app.command(name, help=COMMANDS[name].line)(_command)
+
+
+def _command(
+    ctx: typer.Context,
+    project: Annotated[
+        bool,
+        typer.Option(
+            "--project/--user",
+            help="Into .claude/settings.local.json of this project, or into your own settings.",
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the change and write nothing.")
+    ] = False,
+) -> None:
+    here = door(ctx)
+    target = target_of(here, project=project)
+    groups = groups_for(target, here.root)
+    if dry_run:
+        show(preview(target, groups), target.path)
+        return
+    change = install(target, groups, here.env)
+    if change.old == change.new:
+        typer.echo(f"{target.path} has the hooks already; nothing was changed.")
+        return
+    typer.echo(f"{target.path} has the hooks now.")
+    if change.backup:
+        typer.echo(f"A copy of what stood there: {change.backup}")
+    if change.excluded:
+        typer.echo(f"Git ignores it: a line in {change.excluded}")
+    typer.echo("Start a new session to use them; brainhooks doctor checks the rest.")

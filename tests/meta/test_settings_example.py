@@ -1,0 +1,52 @@
+"""The events stand in four places; whoever adds one finds the others here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hooks.dispatch import EVENTS
+from scripts.install_plan import stanza
+from tests.support.run_hook import ROOT
+
+PYTHON, CLONE = "/usr/bin/python3.11", "/opt/brainhooks"
+
+
+def load(name: str) -> dict[str, Any]:
+    return dict(json.loads((ROOT / name).read_text(encoding="utf-8")))
+
+
+def test_the_example_is_what_install_writes():
+    written = json.dumps(stanza(PYTHON, str(ROOT))).replace(str(ROOT), CLONE)
+    assert load("settings.example.json") == {"hooks": json.loads(_listed(written))}
+
+
+def _listed(groups: str) -> str:
+    return json.dumps({event: [group] for event, group in json.loads(groups).items()})
+
+
+def test_plugin_example_and_dispatch_know_the_same_events_in_the_same_order():
+    plugin, example = (
+        load(name)["hooks"] for name in ("hooks/hooks.json", "settings.example.json")
+    )
+    assert list(plugin) == list(example) == list(EVENTS)
+
+
+def test_every_entry_states_a_timeout_and_starts_its_own_event():
+    for name in ("hooks/hooks.json", "settings.example.json"):
+        for event, groups in load(name)["hooks"].items():
+            (entry,) = groups[0]["hooks"]
+            assert entry["type"] == "command"
+            assert 0 < entry["timeout"] <= 60, "seconds, not milliseconds"
+            assert f" {event}" in entry["command"]
+    assert load("hooks/hooks.json")["hooks"]["MessageDisplay"][0]["hooks"][0]["timeout"] == 2
+
+
+def test_the_plugin_and_the_distribution_have_one_version():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    plugin = load(".claude-plugin/plugin.json")
+    assert (plugin["name"], plugin["version"]) == (project["name"], project["version"])
+    (listed,) = load(".claude-plugin/marketplace.json")["plugins"]
+    assert (listed["name"], listed["source"]) == (plugin["name"], "./")
