@@ -24,7 +24,7 @@ test: .venv/ready
 	@$(PY) -m pytest $(ARGS)
 
 e2e: .venv/ready
-	@$(PY) -m pytest -m e2e tests/e2e $(ARGS)
+	@$(PY) -m pytest -m e2e --basetemp=.e2e tests/e2e $(ARGS)
 
 bench: .venv/ready
 	@$(PY) -m bench $(ARGS)

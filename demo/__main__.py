@@ -2,7 +2,8 @@
 
 ``transcript.jsonl`` was written by the real client. Only its paths and times are moved, to the
 demo's folder and to now; every hook is the process that the agent would start. All files are in
-``.demo``. Exit code 1 and a loud line when anything is not as it must be.
+``.demo`` of the clone, or in the folder given. Exit code 1 and a loud line when anything is not as
+it must be.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 from tests.support.git import make_repo
 from tests.support.run_hook import ROOT, Run, agent_env, recorded, run_hook, wait_for_workers
 
-FOLDER = ROOT / ".demo"
+FOLDER = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / ".demo"
 HOME = FOLDER / "person" / "agentihooks"
 PROJECT = FOLDER / "web"
 REMOTE = "https://git.example.org/shop/web.git"
@@ -130,7 +131,7 @@ def first_session() -> None:
     check("kept 3" in stop.message, "three markers, the one in a code block is an example", stop)
     check(session.fire("Stop", last_assistant_message=said).stdout == b"", "nothing is kept twice")
 
-    step(3, "A worker of its own delivers them to the brain in .demo; nobody waits for it")
+    step(3, "A worker of its own delivers them to the brain; nobody waits for it")
     wait_for_workers(HOME)
     check(outbox() == [], "the outbox is not empty", outbox())
     say("   delivered: the outbox is empty")
@@ -169,7 +170,7 @@ def main() -> None:
     began = time.monotonic()
     shutil.rmtree(FOLDER, ignore_errors=True)
     make_repo(PROJECT, REMOTE)
-    say("A recorded session, replayed through the real hooks. All that they write is in .demo")
+    say(f"A recorded session, replayed through the real hooks. All they write is in {FOLDER.name}")
     first_session()
     second_session()
     step(7, "brain_status")

@@ -86,7 +86,9 @@ class Client:
     def __init__(self, binary: Path, url: str, folder: Path, plugin: Path | None) -> None:
         self.binary, self.url, self.plugin = binary, url, plugin
         self.home = folder / "home"
-        self.home.mkdir()
+        self.scratch = folder / "tmp"
+        for made in (self.home, self.scratch):
+            made.mkdir()
         self.project = make_repo(folder / "web", "https://git.example.org/shop/web.git")
         self.memory = self.home / ".local" / "share" / "agentihooks"
         self.extra: dict[str, str] = {}
@@ -98,6 +100,8 @@ class Client:
         return {
             "HOME": str(self.home),
             "PATH": os.pathsep.join([python, "/usr/local/bin", "/usr/bin", "/bin"]),
+            "TMPDIR": str(self.scratch),
+            "CLAUDE_CODE_TMPDIR": str(self.scratch),
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "IS_SANDBOX": "1",  # lets root skip the permission prompts

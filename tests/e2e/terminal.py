@@ -31,6 +31,7 @@ class Terminal:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.painted = b""
+        self._read_to = 0
         self._trust()
 
     def _trust(self) -> None:
@@ -74,8 +75,10 @@ class Terminal:
 
     @property
     def screen(self) -> str:
-        """All that was ever painted, without colours; blanks are where the cursor jumped."""
-        spaced = _FORWARD.sub(lambda match: b" " * int(match[1] or 1), self.painted)
+        """All that was painted since the last ``send``, without colours and cursor jumps."""
+        spaced = _FORWARD.sub(
+            lambda match: b" " * int(match[1] or 1), self.painted[self._read_to :]
+        )
         return _CODES.sub(b"", spaced).decode("utf-8", "replace")
 
     def shows(self, text: str) -> bool:
@@ -93,6 +96,7 @@ class Terminal:
         try:
             os.write(self.fd, text.encode())
             self._pump(0.5, until=lambda: False)
+            self._read_to = len(self.painted)
             os.write(self.fd, b"\r")
         except OSError:  # it is gone already
             return
