@@ -99,11 +99,10 @@ def _canonical(authority: str, path: str, *, default_port: str) -> str | None:
 
 def _host_and_port(text: str) -> tuple[str, str] | None:
     if text.startswith("["):
-        address, _, tail = text[1:].partition("]")
-        host = f"[{address}]"
+        address, closed, tail = text[1:].partition("]")
+        host, port = f"[{address}]", tail[1:]
         usable = address.count(":") > 1 and not set(address) - set("0123456789abcdef:.")
-        port = tail[1:]
-        usable = usable and tail[:1] in {"", ":"}
+        usable = usable and closed == "]" and tail[:1] in {"", ":"}
     else:
         host, _, port = text.partition(":")
         host = host.removesuffix(".")

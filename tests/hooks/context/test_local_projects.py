@@ -1,0 +1,447 @@
+"""Registered projects: who owns an id, what a move, a copy and a replacement come to."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hooks.context import registry
+from hooks.context.binding import BoundElsewhere, name_of, slug_of
+from hooks.context.project import register_folder, renamed_from, resolve
+from hooks.errors import StateError
+from hooks.settings import Settings
+from tests.conftest import NOON
+from tests.support.git import git, make_repo
+from tests.support.run_hook import PATH, ROOT
+
+
+@pytest.fixture
+def env(home):
+    return {"HOME": str(home.parent), "PATH": PATH, "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+@pytest.fixture
+def ask(home, env):
+    """Resolve a folder as a hook does; ``named`` is AGENTIHOOKS_PROJECT_ID."""
+
+    def run(folder, named="", **options):
+        settings = Settings(home=str(home), project_id=named)
+        return resolve(str(folder), settings, env, NOON, **options)
+
+    return run
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """Make a repository without a remote whose root commit is its own."""
+
+    made = []
+
+    def make(name: str) -> Path:
+        top = tmp_path / name
+        made.append(name)
+        top.mkdir(parents=True)
+        git(top, "init", "-q", "-b", "main")
+        (top / "name.txt").write_text(f"{name} {len(made)}", encoding="utf-8")
+        git(top, "add", ".")
+        git(top, "commit", "-qm", "init")
+        return top
+
+    return make
+
+
+def entries(home: Path) -> dict[str, dict[str, object]]:
+    return json.loads((home / "projects.json").read_text(encoding="utf-8"))["local"]
+
+
+def test_two_repositories_of_one_name_never_meet(ask, plain):
+    one, other = ask(plain("a/app")), ask(plain("b/app"))
+    assert one.id != other.id
+    assert (one.label, other.label) == ("app", "app")
+
+
+def test_the_registration_holds_its_evidence(ask, plain, home):
+    top = plain("My App")
+    found = ask(top)
+    assert found.id.startswith("local:my-app-")
+    entry = entries(home)[found.id]
+    info = (top / ".git").stat()
+    assert entry == {
+        "by": "resolver",
+        "common_dir": str(top / ".git"),
+        "folder": str(top),
+        "device": info.st_dev,
+        "inode": info.st_ino,
+        "root_commit": git(top, "rev-parse", "HEAD"),
+        "unborn": False,
+        "registered_at": "2026-11-30T12:00:00.000000+00:00",
+    }
+
+
+def test_a_moved_repository_is_found_again(ask, plain, tmp_path):
+    top = plain("app")
+    before = ask(top).id
+    os.rename(top, tmp_path / "renamed")
+    assert ask(tmp_path / "renamed").id == before
+    assert ask(tmp_path / "renamed", register=False).id == before
+
+
+def test_a_repository_moved_to_another_disk_is_found_again(ask, plain, tmp_path):
+    top = plain("app")
+    before = ask(top).id
+    shutil.copytree(top, tmp_path / "elsewhere", symlinks=True)
+    shutil.rmtree(top)
+    assert ask(tmp_path / "elsewhere").id == before
+
+
+def test_a_copy_beside_its_original_is_a_new_project(ask, plain, tmp_path):
+    top = plain("app")
+    before = ask(top).id
+    shutil.copytree(top, tmp_path / "copy", symlinks=True)
+    copy = ask(tmp_path / "copy").id
+    assert copy != before
+    shutil.rmtree(top)
+    assert ask(tmp_path / "copy").id == copy
+
+
+def test_of_two_lost_originals_neither_is_guessed(ask, plain, tmp_path):
+    top = plain("app")
+    lost = {ask(top).id}
+    shutil.copytree(top, tmp_path / "second", symlinks=True)
+    lost.add(ask(tmp_path / "second").id)
+    shutil.copytree(top, tmp_path / "third", symlinks=True)
+    shutil.rmtree(top)
+    shutil.rmtree(tmp_path / "second")
+    assert ask(tmp_path / "third").id not in lost
+
+
+def test_a_repository_made_anew_at_the_same_path_is_a_new_project(ask, plain):
+    top = plain("app")
+    before = ask(top).id
+    shutil.rmtree(top / ".git")
+    git(top, "init", "-q", "-b", "main")
+    unborn = ask(top).id
+    assert unborn != before
+    (top / "new.txt").write_text("new", encoding="utf-8")
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "another root")
+    assert ask(top).id == unborn
+
+
+def test_a_repository_moved_away_from_a_path_that_was_taken_over_is_found_again(
+    ask, plain, tmp_path
+):
+    top = plain("app")
+    before = ask(top).id
+    os.rename(top, tmp_path / "archive")
+    taken = ask(plain("app")).id
+    assert taken != before
+    assert ask(tmp_path / "archive").id == before
+    assert ask(tmp_path / "app").id == taken
+
+
+def test_a_restored_backup_is_the_same_project(ask, plain, tmp_path):
+    top = plain("app")
+    before = ask(top).id
+    shutil.copytree(top, tmp_path / "backup", symlinks=True)
+    shutil.rmtree(top)
+    os.rename(tmp_path / "backup", top)
+    assert ask(top).id == before
+
+
+def test_the_first_commit_is_evidence_from_then_on(ask, tmp_path, home):
+    top = tmp_path / "new"
+    top.mkdir()
+    git(top, "init", "-q", "-b", "main")
+    before = ask(top).id
+    assert entries(home)[before]["root_commit"] == ""
+    git(top, "commit", "-q", "--allow-empty", "-m", "first")
+    assert ask(top).id == before
+    assert entries(home)[before]["root_commit"] == git(top, "rev-parse", "HEAD")
+    os.rename(top, tmp_path / "moved")
+    assert ask(tmp_path / "moved").id == before
+
+
+def test_packing_the_repository_changes_nothing(ask, plain):
+    top = plain("app")
+    before = ask(top).id
+    git(top, "gc", "-q")
+    git(top, "checkout", "-q", "--orphan", "pages")
+    assert ask(top).id == before
+
+
+def test_the_environment_names_a_folder_without_a_repository(ask, tmp_path):
+    notes = tmp_path / "notes"
+    (notes / "2026").mkdir(parents=True)
+    assert ask(notes, named="local:notes").id == "local:notes"
+    assert ask(notes / "2026", named="local:notes").id == "local:notes"
+
+
+def test_what_the_environment_named_holds_only_while_it_names_it(ask, tmp_path, plain):
+    notes, top = tmp_path / "notes", plain("app")
+    notes.mkdir()
+    ask(notes, named="local:notes")
+    assert ask(notes).id == "unknown"
+    automatic = ask(top).id
+    assert ask(top, named="local:mine").id == "local:mine"
+    assert ask(top).id == automatic
+
+
+def test_the_environment_cannot_take_the_id_of_another_root(ask, tmp_path, plain):  # A15
+    notes, other, top = tmp_path / "notes", tmp_path / "other", plain("app")
+    notes.mkdir()
+    other.mkdir()
+    ask(notes, named="local:notes")
+    refused = ask(other, named="local:notes")
+    assert (refused.id, "refused" in refused.evidence) == ("unknown", True)
+    own = ask(top, named="local:notes")
+    assert own.id.startswith("local:app-")
+    assert "refused" in own.evidence
+    stranger = plain("b/app")
+    assert ask(stranger, named=own.id).id not in {own.id, "unknown"}
+
+
+@pytest.mark.parametrize("named", ["unknown", "github.com/acme/w", "local:", "local:../x", "notes"])
+def test_the_environment_names_only_local_ids(ask, tmp_path, named, home):
+    found = ask(tmp_path, named=named)
+    assert found.id == "unknown"
+    assert "ignored" in found.evidence
+    assert not (home / "projects.json").exists()
+
+
+def test_the_environment_never_overrides_a_remote(ask, plain, home):
+    top = plain("app")
+    git(top, "remote", "add", "origin", "https://git.example.org/shop/app")
+    found = ask(top, named="local:mine")
+    assert found.id == "git.example.org/shop/app"
+    assert "does not override" in found.evidence
+    assert entries(home) == {}
+
+
+def test_a_named_folder_that_was_moved_keeps_its_id(ask, tmp_path):
+    (tmp_path / "notes").mkdir()
+    ask(tmp_path / "notes", named="local:notes")
+    os.rename(tmp_path / "notes", tmp_path / "moved")
+    assert ask(tmp_path / "moved", named="local:notes").id == "local:notes"
+
+
+def test_a_registered_folder_owns_its_subfolders_and_nothing_beside_it(ask, tmp_path, home):
+    notes = tmp_path / "notes"
+    (notes / "2026" / "deep").mkdir(parents=True)
+    (tmp_path / "notes-old").mkdir()
+    assert register_folder(str(home), str(notes), "local:notes", at=NOON) == str(notes)
+    assert {ask(notes).id, ask(notes / "2026" / "deep").id} == {"local:notes"}
+    assert ask(notes).label == "local:notes".removeprefix("local:")
+    assert ask(tmp_path / "notes-old").id == ask(tmp_path).id == "unknown"
+
+    register_folder(str(home), str(notes / "2026"), "local:year", at=NOON)
+    assert ask(notes / "2026" / "deep").id == "local:year"
+    assert ask(notes).id == "local:notes"
+
+
+def test_a_repository_in_a_registered_folder_is_its_own_project(ask, plain, tmp_path, home):
+    top = plain("notes/app")
+    register_folder(str(home), str(tmp_path / "notes"), "local:notes", at=NOON)
+    assert ask(top).id.startswith("local:app-")
+
+
+def test_a_registered_folder_that_becomes_a_repository_keeps_its_id(ask, tmp_path, home):
+    notes = tmp_path / "notes"
+    (notes / "2026").mkdir(parents=True)
+    register_folder(str(home), str(notes), "local:notes", at=NOON)
+    git(notes, "init", "-q", "-b", "main")
+    assert ask(notes / "2026").id == "local:notes"
+    git(notes, "remote", "add", "origin", "https://git.example.org/shop/notes")
+    found = ask(notes)
+    assert found.id == "git.example.org/shop/notes"
+    assert renamed_from(str(home), found) == "local:notes"
+
+
+def test_a_person_may_rename_a_local_repository_and_is_told_of_the_old_id(ask, plain, home, env):
+    top = plain("app")
+    automatic = ask(top).id
+    (top / "docs").mkdir()
+    register_folder(str(home), str(top / "docs"), "local:better", env=env, at=NOON)
+    found = ask(top)
+    assert found.id == "local:better"
+    assert renamed_from(str(home), found) == automatic
+
+
+def test_registering_twice_changes_nothing(ask, tmp_path, home):
+    for _ in range(2):
+        register_folder(str(home), str(tmp_path), "local:notes", at=NOON)
+    assert list(entries(home)) == ["local:notes"]
+    assert ask(tmp_path).id == "local:notes"
+
+
+def test_a_registered_id_is_refused_to_another_folder_until_its_own_is_gone(ask, tmp_path, home):
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.mkdir()
+    other.mkdir()
+    register_folder(str(home), str(one), "local:notes", at=NOON)
+    with pytest.raises(BoundElsewhere, match="belongs to") as refused:
+        register_folder(str(home), str(other), "local:notes", at=NOON)
+    assert refused.value.root == str(one)
+    assert ask(one).id == "local:notes"
+    one.rmdir()
+    register_folder(str(home), str(other), "local:notes", at=NOON)
+    assert ask(other).id == "local:notes"
+
+
+def test_registration_never_overrides_a_remote(plain, home, env):
+    top = plain("app")
+    git(top, "remote", "add", "origin", "https://bob:s3cret@git.example.org/shop/app")
+    with pytest.raises(StateError, match="never overridden") as refused:
+        register_folder(str(home), str(top), "local:mine", env=env, at=NOON)
+    assert "git.example.org/shop/app" in refused.value.hint
+    assert "s3cret" not in refused.value.hint
+    assert not (home / "projects.json").exists()
+
+
+@pytest.mark.parametrize(
+    "project_id", ["notes", "github.com/a/b", "local:", "local:a b", "unknown"]
+)
+def test_only_local_ids_are_registered(tmp_path, home, project_id):
+    with pytest.raises(StateError, match="is not local"):
+        register_folder(str(home), str(tmp_path), project_id, at=NOON)
+
+
+def test_a_folder_that_is_not_there_is_not_registered(tmp_path, home):
+    with pytest.raises(StateError, match="no such folder"):
+        register_folder(str(home), str(tmp_path / "gone"), "local:notes", at=NOON)
+
+
+def test_sixteen_first_sessions_agree_on_one_id(plain, home):
+    top = plain("app")
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from hooks.clock import from_epoch\n"
+        "from hooks.context.project import resolve\n"
+        "from hooks.settings import Settings\n"
+        "sys.stdin.read()\n"
+        "env = {'HOME': '/nonexistent', 'PATH': sys.argv[4]}\n"
+        "print(resolve(sys.argv[2], Settings(home=sys.argv[3]), env, from_epoch(0)).id)\n"
+    )
+    argv = [sys.executable, "-I", "-c", code, str(ROOT), str(top), str(home), PATH]
+    children = [
+        subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(16)
+    ]
+    for child in children:  # all are loaded and wait for this
+        assert child.stdin is not None
+        child.stdin.close()
+        child.stdin = None
+    found = {child.communicate()[0].strip() for child in children}
+    assert len(found) == 1
+    assert list(entries(home)) == list(found)
+
+
+DAMAGED = {
+    "cut off": b'{"schema_version":"2.0","local":{"local:a',
+    "empty": b"",
+    "a list": b"[]",
+    "not UTF-8": b'{"schema_version":"2.0","x":"\xff"}',
+    "no version": b"{}",
+    "another version": b'{"schema_version":"3.0"}',
+    "aliases that are a list": b'{"schema_version":"2.0","aliases":[]}',
+    "an alias cycle": b'{"schema_version":"2.0","aliases":{"h/a":"h/b","h/b":"h/a"}}',
+    "a local id that is none": b'{"schema_version":"2.0","local":{"h/a":{}}}',
+    "an entry that is a text": b'{"schema_version":"2.0","local":{"local:a":"x"}}',
+    "an inode that is a text": b'{"schema_version":"2.0","local":{"local:a":{"inode":"1"}}}',
+    "a path that is a number": b'{"schema_version":"2.0","local":{"local:a":{"folder":1}}}',
+    "an observation that is no id": b'{"schema_version":"2.0","observed":{"/x":"A b"}}',
+}
+
+
+@pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
+def test_a_registry_outside_its_grammar_is_refused_and_kept(home, tmp_path, data):
+    home.mkdir()
+    path = home / "projects.json"
+    path.write_bytes(data)
+    for attempt in (
+        lambda: registry.load(str(home)),
+        lambda: registry.add_alias(str(home), "h/a", "h/b"),
+        lambda: register_folder(str(home), str(tmp_path), "local:notes", at=NOON),
+    ):
+        with pytest.raises(StateError, match="registry is unusable") as refused:
+            attempt()
+        assert str(path) in refused.value.hint
+    assert path.read_bytes() == data
+
+
+def test_a_registry_that_is_a_folder_is_refused(home):
+    (home / "projects.json").mkdir(parents=True)
+    with pytest.raises(StateError, match="no regular file"):
+        registry.load(str(home))
+
+
+def test_unknown_keys_and_a_link_survive_an_edit(home, tmp_path):
+    home.mkdir()
+    kept = tmp_path / "dotfiles.json"
+    kept.write_text(
+        '{"schema_version":"2.0","note":"mine","local":{"local:a":{"colour":"red"}}}',
+        encoding="utf-8",
+    )
+    (home / "projects.json").symlink_to(kept)
+    registry.add_alias(str(home), "https://h.example/a/r", "h.example/b/r")
+    assert (home / "projects.json").is_symlink()
+    found = json.loads(kept.read_text(encoding="utf-8"))
+    assert found["note"] == "mine"
+    assert found["local"]["local:a"]["colour"] == "red"
+    assert found["aliases"] == {"h.example/a/r": "h.example/b/r"}
+
+
+def test_a_chain_of_aliases_leads_to_its_end_and_never_back(home):
+    add = registry.add_alias
+    assert add(str(home), "h.example/a", "h.example/b") == "h.example/b"
+    assert add(str(home), "h.example/0", "h.example/a") == "h.example/b"
+    before = (home / "projects.json").read_bytes()
+    for old, new in (("h.example/b", "h.example/0"), ("h.example/x", "h.example/x")):
+        with pytest.raises(StateError, match="leads back"):
+            add(str(home), old, new)
+    with pytest.raises(StateError, match="no project id") as refused:
+        add(str(home), "https://bob:s3cret@h.example/a?x", "h.example/b")
+    assert "s3cret" not in str(refused.value) + refused.value.hint
+    assert (home / "projects.json").read_bytes() == before
+
+
+def test_only_observations_of_vanished_repositories_are_dropped(home, tmp_path):
+    registry.observe(str(home), str(tmp_path), "h.example/here")
+    rows = {f"/nonexistent/{n}": "h.example/x" for n in range(registry.MAX_OBSERVED)}
+    registry.change(str(home), lambda now: now.observed.update(rows))
+    registry.observe(str(home), "/nonexistent/new", "h.example/y")
+    assert registry.load(str(home)).observed == {str(tmp_path): "h.example/here"}
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("My App!", "my-app"),
+        ("名", "project"),
+        ("a" * 60, "a" * 40),
+        ("--x--", "x"),
+        ("", "project"),
+    ],
+)
+def test_a_slug_is_plain(name, slug):
+    assert slug_of(name) == slug
+
+
+def test_a_repository_is_named_by_its_main_folder():
+    assert name_of("/src/web/.git") == "web"
+    assert name_of("/srv/web.git") == "web"
+    assert name_of("/src/web/.git/modules/lib") == "lib"
+
+
+def test_two_projects_from_one_template_stay_apart(ask, tmp_path):
+    """Both have one root commit; both stand, so each is its own."""
+    one = make_repo(tmp_path / "one")
+    git(tmp_path, "clone", "-q", str(one), "two")
+    git(tmp_path / "two", "remote", "remove", "origin")
+    assert ask(one).id != ask(tmp_path / "two").id
