@@ -123,8 +123,8 @@ def _rename_under_lock(aside: str, path: str) -> bool:
 def append_line(path: str, line: bytes, *, durable: bool = False) -> None:
     """Append one line in one write; a torn last line of an earlier writer is closed first.
 
-    Writers that append at once do not mix their bytes (one ``O_APPEND`` write each), but two
-    that both see a torn line leave an empty line: readers skip those.
+    Writers that append at once do not mix their bytes (one ``O_APPEND`` write each), but one
+    that looks while another is writing takes that for torn: readers skip empty lines.
 
     Raises:
         OSError: also when only a part could be written; the next append closes that part.

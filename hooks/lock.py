@@ -23,7 +23,10 @@ class Lock:
         self._fd = fd
 
     def release(self) -> None:
+        """Let go at once; a second time is a no-op."""
         if self._fd >= 0:
+            # Not by closing alone: a child between fork and exec still has the descriptor.
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
             os.close(self._fd)
             self._fd = -1
 
