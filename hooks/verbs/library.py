@@ -102,7 +102,11 @@ def refresh(ctx: VerbCtx, brain: Brain, items: Iterable[Item]) -> None:
     from hooks.context.refresh import refresh as rewrite
 
     changed = list(items)
-    # An accepted or unattributed memory may be shown in any project.
-    everywhere = any(item.accepted or not item.project for item in changed)
-    projects = None if everywhere else [item.project for item in changed]
-    rewrite(ctx.settings, brain, ctx.at, projects)
+    rewrite(ctx.settings, brain, ctx.at, {item.project for item in changed})
+    if any(_crosses(item) for item in changed):
+        rewrite(ctx.settings, brain, ctx.at)  # every recent project
+
+
+def _crosses(item: Item) -> bool:
+    """Say whether another project than its own may show it."""
+    return item.accepted or not item.project or item.type == "signal" or item.scope_key != "space"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-ENTRY = "import sys; sys.argv[0] = {name!r}; from scripts.cli import {function} as f; f()"
+ENTRY = "import sys\n{before}\nfrom scripts.cli import {function} as command\ncommand()"
 
 
 def run_cli(
@@ -21,9 +21,13 @@ def run_cli(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     function: str = "main",
+    before: str = "",
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``brainhooks <args>`` (``function="brain_status"``: that script) for ``home``."""
-    code = ENTRY.format(name=function, function=function)
+    """Run ``brainhooks <args>`` (``function="brain_status"``: that script) for ``home``.
+
+    ``before`` is Python that the process runs first.
+    """
+    code = ENTRY.format(before=before, function=function)
     return subprocess.run(
         [sys.executable, "-P", "-c", code, *args],
         cwd=cwd or home.parent,

@@ -1,0 +1,70 @@
+"""Take a forgotten memory's words out of caches and of the notes of what sessions were told."""
+
+from __future__ import annotations
+
+import os
+
+from hooks import atomic
+from hooks.context import project_cache
+from hooks.context.injections import MAX_BYTES, path_of
+from scripts.swarm_v2.wire_json import dumps, load_object
+
+FORGOTTEN = "(forgotten)"
+
+
+def drop_cached(home: str, key: str) -> int:
+    """Remove every cached document that holds memory ``key``; return how many there were.
+
+    Not only the caches of its own project: an accepted memory may be in any, also in those of a
+    project that nobody has opened for months.
+    """
+    folder = os.path.join(home, project_cache.FOLDER)
+    limit = max(kind.max_bytes for kind in project_cache.KINDS.values())
+    dropped = 0
+    for path in _documents(folder, "k2-"):
+        data = atomic.read(path, limit)
+        if data is not None and key.encode("ascii") in data:
+            os.unlink(path)
+            dropped += 1
+    return dropped
+
+
+def _documents(folder: str, prefix: str = "") -> list[str]:
+    try:
+        names = os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [os.path.join(folder, name) for name in names if name.startswith(prefix)]
+
+
+def scrub_notes(home: str, key: str) -> int:
+    """Replace every noted line that memory ``key`` stood behind; return how many files changed.
+
+    A session that notes something in the same instant can lose that one note: it then hears the
+    same news once more, which is better than a lock in every session start.
+    """
+    folder = os.path.dirname(path_of(home, "any"))
+    return sum(_scrub_file(path, key) for path in _documents(folder))
+
+
+def _scrub_file(path: str, key: str) -> bool:
+    data = atomic.read(path, MAX_BYTES)
+    if data is None or key.encode("ascii") not in data:
+        return False
+    lines = [_scrub_line(line, key) for line in data.split(b"\n")]
+    atomic.write(path, b"\n".join(lines))
+    return True
+
+
+def _scrub_line(line: bytes, key: str) -> bytes:
+    row = load_object(line) if line else None
+    sources = row.get("sources") if row is not None else None
+    if row is None or not isinstance(sources, list):
+        return line
+    touched = False
+    for source in sources:
+        if isinstance(source, dict) and key in (source.get("ids") or ()):
+            source["line"], touched = FORGOTTEN, True
+    if not touched:
+        return line
+    return dumps({**row, "text": FORGOTTEN}).encode("ascii")

@@ -1,0 +1,32 @@
+"""``edit ID TEXT``: correct a memory, unless it changed since the person saw it."""
+
+from __future__ import annotations
+
+from hooks.context import keep
+from hooks.verbs import VerbCtx, VerbUsageError
+from hooks.verbs.library import one, open_library, refresh
+from hooks.verbs.wording import one_line, short
+
+TEXT_WIDTH = 200
+
+
+def run(args: str, ctx: VerbCtx) -> str:
+    wanted, text = [*args.split(None, 1), "", ""][:2]
+    if not text:
+        raise VerbUsageError("edit", "it takes an id and the new text")
+    brain = open_library(ctx)
+    try:
+        item = one(brain, wanted)
+        where = keep.place(ctx.settings, ctx.env, ctx.at, ctx.session_id, ctx.cwd)
+        where = where._replace(prompt_id=ctx.prompt_id)
+        kept = keep.edit(ctx.settings, ctx.env, where, item.id, text)
+        refresh(ctx, brain, [item])
+    finally:
+        brain.close()
+    lines = [
+        f"{short(item.id)} is {short(kept.key)} now: {one_line(kept.text, TEXT_WIDTH)}",
+        f"Before: {one_line(item.text, TEXT_WIDTH)}",
+    ]
+    if kept.redacted:
+        lines.append(f"Taken out before it was stored: {', '.join(kept.redacted)}.")
+    return "\n".join(lines)

@@ -1,0 +1,84 @@
+"""``brainhooks markers explain FILE``: every candidate in a transcript, taken or not, and why."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hooks.context import markers, transcript
+from hooks.errors import StateError
+from hooks.verbs.explain import line_number
+from hooks.verbs.wording import count, one_line
+from scripts.commands import COMMANDS, door
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hooks.context.markers import Candidate
+
+TEXT_WIDTH = 80
+TAKEN = "taken"
+
+
+def attach(app: typer.Typer, name: str) -> None:
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=COMMANDS[name].line)
+    group.command("explain")(_explain)
+    group.callback()(_group)
+    app.add_typer(group, name=name)
+
+
+def _group() -> None:
+    """Keep ``explain`` a word of its own while it is the only one."""
+
+
+def _explain(
+    ctx: typer.Context,
+    file: Annotated[str, typer.Argument(help="A transcript (.jsonl), or any text.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """List every candidate of FILE in order, taken or ignored, with the reason."""
+    path = os.path.join(door(ctx).cwd, file)
+    if not os.path.exists(path):
+        raise StateError(path, "there is no such file", hint="name a transcript or a text file")
+    rows = list(_in_transcript(path) if path.endswith(".jsonl") else _in_text(path))
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        said = f"line {row['line']}  {row['type'] or '?':<9}  {row['reason'] or TAKEN}"
+        typer.echo(f"{said}  {row['text']}".rstrip())
+    taken = sum(not row["reason"] for row in rows)
+    typer.echo(f"{count(len(rows), 'candidate')}, {taken} taken")
+
+
+def _in_transcript(path: str) -> Iterator[dict[str, object]]:
+    found = transcript.scan(path, None)
+    for batch in found.batches():
+        for seen in batch.sightings:
+            where = {
+                "line": line_number(path, seen.line.offset),
+                "message_id": seen.line.message_id,
+                "at": seen.line.at_text,
+            }
+            yield {**where, **_candidate(seen.candidate)}
+
+
+def _in_text(path: str) -> Iterator[dict[str, object]]:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    for candidate in markers.find(text):
+        where = {"line": text.count("\n", 0, candidate.start) + 1, "message_id": "", "at": ""}
+        yield {**where, **_candidate(candidate)}
+
+
+def _candidate(candidate: Candidate) -> dict[str, object]:
+    marker = candidate.marker
+    return {
+        "type": candidate.type,
+        "reason": candidate.reason,
+        "text": one_line(marker.content, TEXT_WIDTH) if marker else "",
+        "attrs": dict(marker.attrs) if marker else {},
+    }

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from hooks.clock import iso
+from hooks.context import flush, injections, outbox
+from hooks.context.brains import open_brain
+from hooks.context.compose import Source
+from hooks.context.ledger import Ledger
+from hooks.context.memory_view import Where, view
+from hooks.errors import BrainConflict, HookError, NotOneMemory
+from hooks.verbs import VerbUsageError
+from hooks.verbs.edit import run as edit
+from hooks.verbs.explain import run as explain
+from hooks.verbs.forget import run as forget
+from hooks.verbs.lessons import run as lessons
+from hooks.verbs.memory import run as memory
+from hooks.verbs.remember import run as remember
+from tests.support.memories import WEB
+from tests.support.memories import remember as post
+
+
+def id_of(answer: str) -> str:
+    return answer.split()[1].rstrip(":")
+
+
+def shown(ctx) -> list[str]:
+    """The texts that a session starting in the project would see."""
+    seen = view(ctx.settings, ctx.env, Where(WEB, "session-2", ctx.at))
+    return [item.text for item in seen.items]
+
+
+def states(ctx) -> dict[str, str]:
+    ledger = Ledger.read_only(ctx.settings.home)
+    assert ledger is not None
+    try:
+        return {receipt.key: receipt.state for receipt in ledger.receipts()}
+    finally:
+        ledger.close()
+
+
+def test_a_remembered_sentence_is_verbatim_the_persons_and_shown_at_once(ctx):
+    text = "Ask  before `rm -rf`;\n\"quotes\" 'stay' <b>so</b> $(do this)"
+
+    said = remember(text, ctx)
+
+    assert said.startswith("Remembered ")
+    assert shown(ctx) == [text]
+    item = view(ctx.settings, ctx.env, Where(WEB, "s", ctx.at)).items[0]
+    assert (item.cls, item.project, item.session) == ("person", WEB, "session-1")
+    assert list(states(ctx).values()) == ["committed"]
+    assert outbox.is_empty(ctx.settings.home)
+
+
+def test_a_secret_is_taken_out_and_that_is_said(home, ctx):
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+
+    said = remember(f"the forge wants {secret} here", ctx)
+
+    assert "Taken out before it was stored" in said
+    assert secret not in said
+    found = subprocess.run(["grep", "-r", secret, str(home)], capture_output=True, check=False)
+    assert found.returncode == 1, found.stdout
+
+
+def test_remembering_nothing_is_usage(ctx, home):
+    with pytest.raises(VerbUsageError):
+        remember("", ctx)
+    assert not home.exists()
+
+
+def test_the_same_sentence_twice_is_one_memory(ctx):
+    first, again = remember("say it twice", ctx), remember("say it twice", ctx)
+    assert id_of(first) == id_of(again)
+    assert shown(ctx) == ["say it twice"]
+
+
+def test_without_a_project_it_is_kept_and_told_that_nobody_hears_of_it(ctx, tmp_path):
+    said = remember("nowhere", ctx._replace(cwd=str(tmp_path)))
+    assert "belongs to no project" in said
+    assert list(states(ctx).values()) == ["committed"]
+
+
+def test_without_a_brain_it_waits(ctx):
+    nobrain = ctx._replace(settings=ctx.settings._replace(brain_source="none"))
+    said = remember("wait for it", nobrain)
+    assert said.startswith("Remembered ")
+    assert len(outbox.names(ctx.settings.home)) == 1
+
+
+def test_while_memory_is_off_the_persons_own_word_is_kept_and_that_is_said(ctx):
+    memory("off", ctx)
+    said = remember("keep this", ctx)
+    assert "Memory is off for everything" in said
+    assert lessons("", ctx).count("keep this") == 1
+
+
+def test_a_forgotten_memory_is_gone_from_every_cache_and_never_comes_back(home, ctx):
+    key = post(home, "a1", "the old way of zanzibar")
+    assert shown(ctx) == ["the old way of zanzibar"]
+
+    said = forget("a1a1a1a1", ctx)
+
+    assert said.startswith("Forgot a1a1a1a1: the old way of zanzibar")
+    assert shown(ctx) == []
+    assert post(home, "a1", "the old way of zanzibar") == key
+    assert shown(ctx) == []
+    found = subprocess.run(["grep", "-rl", "zanzibar", str(home)], capture_output=True, check=False)
+    assert found.returncode == 1, found.stdout
+
+
+def test_what_still_waits_for_a_brain_can_be_forgotten(ctx):
+    nobrain = ctx._replace(settings=ctx.settings._replace(brain_source="none"))
+    key = id_of(remember("wait for it", nobrain))
+
+    forget(key, nobrain)
+
+    assert outbox.is_empty(ctx.settings.home)
+    assert list(states(ctx).values()) == ["forgotten"]
+    flush.drain(ctx.settings, ctx.env, ctx.at)
+    assert shown(ctx) == []
+
+
+def test_a_forgotten_sentence_can_be_said_again(ctx):
+    first = id_of(remember("change of mind", ctx))
+    forget(first, ctx)
+    second = id_of(remember("change of mind", ctx))
+    assert first != second
+    assert shown(ctx) == ["change of mind"]
+
+
+@pytest.mark.parametrize("words", ["", "a1a1 b2b2"])
+def test_forget_takes_one_id(ctx, words):
+    with pytest.raises(VerbUsageError):
+        forget(words, ctx)
+
+
+@pytest.mark.parametrize("wanted", ["dead", "../..", "a1", "%"])
+def test_forgetting_what_is_not_there_changes_nothing(home, ctx, wanted):
+    post(home, "a1", "stays")
+    with pytest.raises(NotOneMemory):
+        forget(wanted, ctx)
+    assert shown(ctx) == ["stays"]
+
+
+def test_forget_takes_the_words_out_of_what_sessions_were_told(home, ctx):
+    key = post(home, "a1", "the old way of zanzibar")
+    other = post(home, "b2", "another")
+    sources = [Source((key,), "- the old way of zanzibar"), Source((other,), "- another")]
+    injections.note(str(home), "session-1", "SessionStart", "…zanzibar…", sources, at=iso(ctx.at))
+
+    forget("a1a1a1a1", ctx)
+
+    said = explain("", ctx)
+    assert "zanzibar" not in said
+    assert "(forgotten)" in said
+    assert "- another" in said
+
+
+def test_an_edit_replaces_the_text_and_keeps_the_old_one_as_history(home, ctx):
+    key = post(home, "a1", "the port is 80", "decision")
+    assert shown(ctx) == ["the port is 80"]
+
+    said = edit("a1a1a1a1 the port is 443", ctx)
+
+    assert said.startswith("a1a1a1a1 is ")
+    assert said.endswith("Before: the port is 80")
+    [item] = view(ctx.settings, ctx.env, Where(WEB, "s", ctx.at)).items
+    assert (item.text, item.type, item.cls) == ("the port is 443", "decision", "person")
+    brain = open_brain(ctx.settings, ctx.env)
+    try:
+        assert [old.id for old in brain.history(item.id)] == [key]
+    finally:
+        brain.close()
+
+
+def test_the_second_of_two_edits_is_refused_and_shown_the_first(home, ctx):
+    post(home, "a1", "the port is 80")
+    edit("a1a1a1a1 the port is 443", ctx)
+
+    with pytest.raises(BrainConflict) as caught:
+        edit("a1a1a1a1 the port is 8080", ctx)
+
+    assert "the port is 443" in str(caught.value)
+    assert shown(ctx) == ["the port is 443"]
+    assert outbox.is_empty(ctx.settings.home)
+
+
+def test_an_edited_memory_is_forgotten_with_its_history(home, ctx):
+    post(home, "a1", "the port of zanzibar is 80")
+    new = edit("a1a1a1a1 the port of zanzibar is 443", ctx).split()[2]
+
+    forget(new, ctx)
+
+    assert shown(ctx) == []
+    found = subprocess.run(["grep", "-rl", "zanzibar", str(home)], capture_output=True, check=False)
+    assert found.returncode == 1, found.stdout
+
+
+@pytest.mark.parametrize("words", ["", "a1a1a1a1", "a1a1a1a1   "])
+def test_edit_takes_an_id_and_a_text(ctx, words):
+    with pytest.raises(VerbUsageError):
+        edit(words.strip(), ctx)
+
+
+def test_editing_what_is_not_there_is_an_error_with_a_hint(home, ctx):
+    post(home, "a1", "stays")
+    with pytest.raises(HookError) as caught:
+        edit("dead a new text", ctx)
+    assert caught.value.hint
