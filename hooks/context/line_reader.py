@@ -1,0 +1,158 @@
+"""The inner loop of a scan: pass the lines that cannot matter, read the others."""
+
+from __future__ import annotations
+
+from hooks.context.hint import HINT
+from hooks.context.known_place import KnownPlace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hooks.context.line_window import LineWindow
+    from hooks.context.transcript import Counts, Moved, Sighted
+
+_BRACE = ord("}")
+
+
+class LineReader:
+    """Reads one window of lines at a ``step``; what it finds waits in two lists."""
+
+    def __init__(self, window: LineWindow, fd: int, cwd: str, branch: str) -> None:
+        self.sightings: list[Sighted] = []
+        self.moves: list[Moved] = []
+        self.cwd, self.branch = cwd, branch
+        self._window = window
+        self._fd = fd
+        self._place = KnownPlace()
+        self._unparsed = self._nul = self._glued = self._bad_utf8 = 0
+
+    @property
+    def done(self) -> int:
+        """The offset before which every line was read."""
+        return self._window.base + self._window.end
+
+    def counts(self) -> Counts:
+        from hooks.context.transcript import Counts
+
+        return Counts(
+            self._unparsed, self._window.oversized, self._nul, self._glued, self._bad_utf8
+        )
+
+    def step(self) -> bool:
+        """Read the next lines; False after the file's end.
+
+        There a last line without a newline is read when it is whole JSON, and again next
+        time, as it may still grow.
+        """
+        window = self._window
+        if window.advance():
+            self._pass_over(window.buffer, window.end)
+            return True
+        raw = window.unfinished()
+        if raw:
+            self._consider(raw, 0, len(raw), hinted=HINT in raw, whole_only=True)
+        return False
+
+    def _pass_over(self, buffer: bytearray, end: int) -> None:
+        find, endswith = buffer.find, buffer.endswith
+        hint, nul = _or_end(find(HINT, 0, end), end), _or_end(find(b"\0", 0, end), end)
+        odd = min(hint, nul)
+        tails, usual = self._place.tails, self._place.usual
+        size = len(usual)
+        start = 0
+        while start < end:
+            stop = find(b"\n", start, end)
+            # These tests run for every line there is, the cheapest first: most end like one
+            # that we know; of the others most are not torn and name no folder.
+            if stop > odd or not (
+                buffer[stop - size : stop] == usual
+                or endswith(tails, start, stop)
+                or (endswith(b"}", start, stop) and find(b'"cwd"', start, stop) < 0)
+            ):
+                self._nul += nul < stop
+                self._consider(buffer, start, stop, hinted=hint < stop)
+                tails, usual = self._place.tails, self._place.usual
+                size = len(usual)
+                if stop > odd:
+                    hint = _or_end(find(HINT, stop, end), end)
+                    nul = _or_end(find(b"\0", stop, end), end)
+                    odd = min(hint, nul)
+            start = stop + 1
+
+    def _consider(
+        self,
+        buffer: bytearray | bytes,
+        start: int,
+        stop: int,
+        *,
+        hinted: bool,
+        whole_only: bool = False,
+    ) -> None:
+        """Read one line if it may hold a marker or a move; note whether it is damaged."""
+        hinted = hinted and buffer.find(b'"assistant"', start, stop) >= 0
+        if hinted or self._place.may_move(buffer, start, stop):
+            self._read(bytes(buffer[start:stop]), self._window.base + start, hinted, whole_only)
+        elif stop > start and buffer[stop - 1] != _BRACE and not whole_only:
+            from hooks.context.transcript_lines import BLANK
+
+            raw = bytes(buffer[start:stop]).strip(BLANK)
+            self._unparsed += bool(raw) and not raw.endswith(b"}")
+
+    def _read(self, raw: bytes, offset: int, hinted: bool, whole_only: bool) -> None:
+        from hooks.context.transcript_lines import parse
+
+        parsed = parse(raw)
+        if not parsed.whole:
+            if whole_only:
+                return
+            self._unparsed += 1
+        self._glued += len(parsed.objects) > 1
+        self._bad_utf8 += parsed.bad_utf8
+        for line in parsed.objects:
+            self._follow(line, raw, offset)
+            if hinted:
+                self._sight(line, offset)
+
+    def _follow(self, line: dict[str, object], raw: bytes, offset: int) -> None:
+        cwd, branch = line.get("cwd"), line.get("gitBranch")
+        if not isinstance(cwd, str) or not cwd:
+            return
+        branch = branch if isinstance(branch, str) else self.branch
+        if (cwd, branch) != (self.cwd, self.branch):
+            from hooks.context.transcript import Moved
+            from hooks.context.transcript_lines import session_of
+
+            self.cwd, self.branch = cwd, branch
+            at = self._time_of(line, offset)
+            self.moves.append(Moved(at, cwd, branch, offset, session_of(line)))
+        self._place.learn(raw, cwd, branch)
+
+    def _time_of(self, line: dict[str, object], offset: int) -> datetime | None:
+        from hooks.clock import parse_iso
+        from hooks.context.lookback import lines_before
+
+        at = parse_iso(line.get("timestamp"))
+        if at is None:
+            for before in lines_before(self._fd, offset, b'"timestamp"'):
+                at = parse_iso(before.get("timestamp"))
+                if at is not None:
+                    break
+        return at
+
+    def _sight(self, line: dict[str, object], offset: int) -> None:
+        from hooks.context.markers import OPENING, find
+        from hooks.context.transcript import Sighted
+        from hooks.context.transcript_lines import describe, text_blocks, why_not
+
+        if why_not(line):
+            return
+        for block, text in text_blocks(line):
+            if OPENING in text:
+                found = enumerate(find(text))
+                where = describe(line, offset)
+                self.sightings.extend(Sighted(where, block, n, item) for n, item in found)
+
+
+def _or_end(index: int, end: int) -> int:
+    return index if index >= 0 else end
