@@ -54,9 +54,7 @@ class Delivery:
         """Row first: a kill before the move leaves a file whose row says where it belongs."""
         run = self.run
         if self.key:
-            run.ledger.change(
-                self.key, run.at, state="quarantined", reason=reason, lease_until=""
-            )
+            run.ledger.change(self.key, run.at, state="quarantined", reason=reason, lease_until="")
         outbox.quarantine(run.home, self.name, reason)
         run.counts["quarantined"] += 1
         self.over = True
@@ -69,7 +67,7 @@ def deliver_all(settings: Settings, env: Mapping[str, str], at: datetime) -> Dra
         try:
             for prepare in PREPARE:
                 prepare(run)
-            for name in outbox.names(run.home):
+            for name in in_order(run):
                 deliver(Delivery(run, name))
         except (BrainUnreachable, StateError) as err:
             run.stopped = run.stopped or str(err)
@@ -79,6 +77,17 @@ def deliver_all(settings: Settings, env: Mapping[str, str], at: datetime) -> Dra
         return Drained(**run.counts, left=left, stopped=run.stopped)
     finally:
         run.close()
+
+
+def in_order(run: Run) -> list[str]:
+    """Return the waiting files by the markers' time, those of one message as they stood in it."""
+    seq = run.ledger.order()
+    last = len(seq)
+    places = [
+        (name.partition("-")[0], seq.get(outbox.key_in(name), last), name)
+        for name in outbox.names(run.home)
+    ]
+    return [name for _, _, name in sorted(places)]
 
 
 def deliver(delivery: Delivery) -> None:
@@ -91,7 +100,7 @@ def deliver(delivery: Delivery) -> None:
 
 def restore_files(run: Run) -> None:
     """Give a pending row without a file its file again: the row holds the body."""
-    keys = {name.rpartition("-")[2].removesuffix(".json") for name in outbox.names(run.home)}
+    keys = {outbox.key_in(name) for name in outbox.names(run.home)}
     for receipt in run.ledger.waiting():
         if receipt.key not in keys and receipt.body:
             outbox.write(run.home, receipt.document)
@@ -158,8 +167,10 @@ def settle_known(delivery: Delivery) -> None:
 
 
 def claim(delivery: Delivery) -> None:
-    """Say in the receipt who has it. The lock is the guard: our having it proves that whoever
-    claimed before us is dead, so an older claim is taken over at once.
+    """Say in the receipt that a drainer has it, and until when.
+
+    The lock is the guard: our having it proves that whoever claimed before us is dead, so an
+    older claim is taken over at once.
     """
     from datetime import timedelta
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hooks.clock import iso
 from hooks.context import outbox
-from hooks.context.brain_adapter import brain_id
-from hooks.context.brains import open_brain
+from hooks.context.brain_adapter import brain_id, brain_kind
+from hooks.context.brains import BRAINS, open_brain
 from hooks.context.collect import Kept
 from hooks.context.keeping import Keeper, Origin
 from hooks.context.ledger import Ledger
@@ -64,17 +64,17 @@ def remember(
     """
     keeper = Keeper(settings, where.at)
     thought = think(type_, text, attrs)
-    session = where.session
+    seed = f"{where.session}+{PERSON}"  # never the agent's record, should it say the same
     ledger = Ledger.open(settings.home, where.at)
     try:
         with ledger.writing():
             while True:
-                origin = Origin(session, where.at, prompt_id=where.prompt_id, cls=PERSON)
+                origin = Origin(seed, where.at, prompt_id=where.prompt_id, cls=PERSON)
                 key = keeper.key(thought, origin, where.scope)
                 receipt = ledger.receipt(key)
                 if receipt is None or receipt.state != "forgotten":
                     break
-                session += "+" + iso(where.at)  # only the key's: a new thought, not the buried one
+                seed += "+" + iso(where.at)
             if receipt is None:
                 own = origin._replace(session=where.session)
                 document = keeper.document(thought, own, where.scope, key)
@@ -195,6 +195,8 @@ def _forget_in_brain(
     try:
         brain = open_brain(settings, env)
     except BrainUnreachable:
+        if BRAINS[brain_kind(settings)].module:
+            raise  # it has the memory and will not say; the person should know
         return [], False
     try:
         older = [item.id for item in brain.history(key)] if hasattr(brain, "history") else []

@@ -159,6 +159,11 @@ class Ledger:
         """Return what no brain has acknowledged, the first one first."""
         return self._receipts("WHERE state = 'pending' ORDER BY seq", ())
 
+    def order(self) -> dict[str, int]:
+        """Return the place of each waiting key: 0 for the one that was kept first."""
+        rows = self._db.rows("SELECT key FROM receipt WHERE state = 'pending' ORDER BY seq")
+        return {str(row[0]): place for place, row in enumerate(rows)}
+
     def _receipts(self, where: str, values: tuple[object, ...]) -> list[Receipt]:
         rows = self._db.rows(f"SELECT {_RECEIPT} FROM receipt {where}", values)
         return [Receipt(*row) for row in rows]  # type: ignore[arg-type]
@@ -194,7 +199,7 @@ class Ledger:
 
     def sightings_like(self, session: str, type_: str, digest: str) -> list[Sighting]:
         return self._sightings(
-            "WHERE session = ? AND type = ? AND digest = ? AND reason = ''",
+            "WHERE session = ? AND type = ? AND digest = ? AND key <> ''",
             (session, type_, digest),
         )
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 16 << 20  # a marker is part of a line of at most 2 MiB; escaped it can grow sixfold
 _ENDING = ".json"
+_KEY_LENGTH = 32
+_HEX = frozenset("0123456789abcdef")
 _NO_TIME = "0" * 8 + "T" + "0" * 12
 
 
@@ -79,6 +81,12 @@ def write(home: str, document: Mapping[str, object]) -> bool:
         return False
     path = os.path.join(folder(home), name_of(document))
     return atomic.link_new(path, encode(document))
+
+
+def key_in(name: str) -> str:
+    """Return the key that a file name ends in; "" for a name that another program gave."""
+    key = name.rpartition("-")[2].removesuffix(_ENDING)
+    return key if len(key) == _KEY_LENGTH and _HEX.issuperset(key) else ""
 
 
 def files_of(home: str, key: str) -> list[str]:

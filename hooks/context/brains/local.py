@@ -21,6 +21,7 @@ from scripts.swarm_v2.wire_json import dumps, load_object
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from hooks.settings import Settings
 
@@ -28,10 +29,8 @@ NAME = "local"
 FLEET = "fleet"  # the space of what was shared with everybody
 MIN_PREFIX = 8  # of an id that an agent supersedes: what it was shown, not a lucky guess
 UNKNOWN = "unknown"  # the space of what belongs to no known project
-_FIELDS = (
-    "id, type, text, cls, severity, title, at, project, scope_key, session, message_id, path, "
-    "accepted, supersedes, superseded_by"
-)
+_FIELDS = (*Item._fields[:-1], "superseded_by")  # all but the state are columns
+_COLUMNS = ", ".join(_FIELDS)
 _LIVE = f"branch = '{BRANCH}' AND superseded_by = ''"
 # A project's own, this principal's personal ones written there, and its session ones; the
 # prefix is a complete `session:<principal>:`, so that no principal is another's beginning.
@@ -89,7 +88,7 @@ class LocalBrain:
         """Return the live memories that this project shows and that match, the best first."""
         order = {seq: place for place, seq in enumerate(local_words.matches(self._db, query))}
         rows = self._db.rows(
-            f"SELECT seq, {_FIELDS} FROM memory WHERE {_LIVE} AND {_VISIBLE}",
+            f"SELECT seq, {_COLUMNS} FROM memory WHERE {_LIVE} AND {_VISIBLE}",
             _sight(project, self._who),
         )
         hits = sorted((order[int(str(row[0]))], row) for row in rows if row[0] in order)
@@ -142,7 +141,7 @@ class LocalBrain:
         return {"kind": NAME, "ok": True, "search": search, "memories": self.counts("")["all"]}
 
     def _items(self, where: str, named: Mapping[str, object]) -> list[Item]:
-        sql = f"SELECT {_FIELDS} FROM memory WHERE {where}"
+        sql = f"SELECT {_COLUMNS} FROM memory WHERE {where}"
         return [_item(row) for row in self._db.rows(sql, named)]
 
     # Writing.
@@ -305,7 +304,6 @@ def _row(body: Mapping[str, object], key: str, who: str) -> dict[str, object]:
 
 
 def _item(row: Sequence[object]) -> Item:
-    *texts, accepted, supersedes, superseded_by = row
-    state = "superseded" if superseded_by else "live"
-    said = [str(text) for text in texts]
-    return Item(*said, accepted=bool(accepted), supersedes=str(supersedes), state=state)
+    named: dict[str, Any] = dict(zip(_FIELDS, row, strict=True))
+    state = "superseded" if named.pop("superseded_by") else "live"
+    return Item(**{**named, "accepted": bool(named["accepted"])}, state=state)

@@ -1,0 +1,273 @@
+"""Keep what a transcript shows, as tables of small steps (a test kills before each).
+
+The write lock of the ledger is held from the first question to the commit, so two processes
+that meet one thought in two files decide one after the other. A new marker's outbox file is
+made before the commit: a kill in between leaves a file, from which the row is made again.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hooks.clock import iso
+from hooks.context import outbox, switch
+from hooks.context.brain_adapter import brain_kind
+from hooks.context.brains import BRAINS
+from hooks.context.collect import Kept, Start
+from hooks.context.keeping import Keeper, Origin, sighting, sighting_in
+from hooks.context.ledger import Ledger, Read, Sighting
+from hooks.context.ledger_notes import Graves
+from hooks.context.position import encode_position, parse_position, valid
+from hooks.context.thought import Thought, think
+from hooks.errors import OutboxError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hooks.context.collect import Task
+    from hooks.context.database import Transaction
+    from hooks.context.scope_log import Transition
+    from hooks.context.sources import Source
+    from hooks.context.transcript import Batch, Sighted
+
+MEMORY_OFF, FORGOTTEN = "memory-off", "forgotten"  # reasons, beside those of the grammar
+
+
+class Gatherer:
+    """What one task needs once it has something to keep."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.home, self.at = task, task.home, task.at
+        self.keeper = Keeper(task.settings, task.at)
+        self.switches = switch.load(task.home)
+        self.graves = Graves(task.home)
+        self.ledger = Ledger.open(task.home, task.at)
+        self.lost_at = self.ledger.note("lost")
+        self.asks_first = not BRAINS[brain_kind(task.settings)].remembers_keys
+
+    def close(self) -> None:
+        self.ledger.close()
+
+    def start(self, ident: str) -> Start:
+        """Return where the ledger says that a transcript was left."""
+        read = self.ledger.position(ident)
+        if read is None:
+            return Start()
+        return Start(parse_position(read.document), read.cwd, read.branch)
+
+    def take(self, source: Source, ident: str, batch: Batch, stood: tuple[str, str]) -> None:
+        """Keep one batch of sightings and move the position, in one transaction."""
+        run_batch(Work(self, source, ident, batch, stood))
+
+    def believe(self, source: Source, said: str, prompt_id: str) -> None:
+        """Keep the markers of the agent's last message that no transcript line shows yet."""
+        from hooks.context.last_message import believe
+
+        believe(self, source, said, prompt_id)
+
+    def forbidden(self, origin: Origin, scope: Transition | None) -> bool:
+        """Say whether the person had memory off where and when the marker was written."""
+        when = origin.at or self.at
+        project = scope.project_id if scope else ""
+        return self.switches.off(when, project, origin.session) is not None
+
+    def must_ask(self, origin: Origin) -> bool:
+        """Say whether only the person can know if the brain has it.
+
+        The ledger was lost after it was written, and the brain does not know keys for ever.
+        """
+        return self.asks_first and origin.at is not None and iso(origin.at) < self.lost_at
+
+
+class Work:
+    """One batch on its way. ``item`` is the sighting at hand, the rest of it what was decided."""
+
+    def __init__(
+        self,
+        gatherer: Gatherer,
+        source: Source,
+        ident: str,
+        batch: Batch,
+        stood: tuple[str, str],
+    ) -> None:
+        self.gatherer, self.ledger = gatherer, gatherer.ledger
+        self.source, self.ident, self.batch, self.stood = source, ident, batch, stood
+        self.transaction: Transaction | None = None
+        self.item: Sighted | None = None
+        self.sighting: Sighting | None = None  # None: it is known already
+        self.document: dict[str, object] | None = None  # of a marker that is new
+        self.kept: list[Kept] = []
+        self.ignored = 0
+
+
+def run_batch(work: Work) -> None:
+    try:
+        for step in BATCH:
+            step(work)
+    finally:
+        if work.transaction is not None:
+            work.transaction.rollback()
+    work.gatherer.task.kept += work.kept
+    work.gatherer.task.ignored += work.ignored
+
+
+def begin(work: Work) -> None:
+    work.transaction = work.ledger.writing().__enter__()
+
+
+def add_orphans(work: Work) -> None:
+    """Make the rows of files that a killed collector left, before anything is compared to rows."""
+    adopt_files(work.gatherer)
+
+
+def adopt_files(gatherer: Gatherer) -> None:
+    """Inside a transaction: give every keyed outbox file its row and its sighting."""
+    home, ledger = gatherer.home, gatherer.ledger
+    for name in outbox.names(home):
+        key = outbox.key_in(name)
+        if key and ledger.receipt(key) is None:
+            try:
+                document = outbox.read(home, name)
+            except (OutboxError, FileNotFoundError):  # the drainer's to deal with
+                continue
+            if document.get("idempotency_key") == key:
+                ledger.add_receipt(document, gatherer.at)
+                seen = sighting_in(document)
+                if seen is not None:
+                    ledger.add_sighting(seen)
+
+
+def keep_all(work: Work) -> None:
+    for item in work.batch.sightings:
+        work.item, work.sighting, work.document = item, None, None
+        for step in KEEP:
+            step(work)
+
+
+def judge(work: Work) -> None:
+    """Decide what the sighting at hand is: known, ignored, an earlier marker's, or new."""
+    item = work.item
+    assert item is not None
+    line, marker = item.line, item.candidate.marker
+    origin = Origin(
+        session=line.session_id or work.source.session,
+        at=line.at,
+        message_id=line.message_id,
+        block=item.block,
+        ordinal=item.ordinal,
+        path=work.source.path,
+        at_byte=line.offset,
+    )
+    if marker is None:
+        thought = Thought(item.candidate.type, "", "space", {}, (), "")
+        _ignore(work, thought, origin, item.candidate.reason)
+        return
+    thought = think(marker.type, marker.content, marker.attrs)
+    place = (origin.message_id, origin.block, origin.ordinal, thought.type, thought.digest)
+    if work.ledger.sighting(place) is None:
+        _judge_new(work, thought, origin)
+
+
+def _judge_new(work: Work, thought: Thought, origin: Origin) -> None:
+    gatherer, ledger = work.gatherer, work.ledger
+    scope = gatherer.keeper.scope(origin.session, origin.at)
+    key = gatherer.keeper.key(thought, origin, scope)
+    if gatherer.forbidden(origin, scope):
+        _ignore(work, thought, origin, MEMORY_OFF)
+    elif gatherer.graves.holds(key, origin.message_id, origin.session, thought.digest):
+        _ignore(work, thought, origin, FORGOTTEN)
+    elif known := _known_as(work, thought, origin, key):
+        first = not ledger.sightings_of(known)
+        work.sighting = sighting(thought, origin, known, "" if first else f"same as {known}")
+    else:
+        work.sighting = sighting(thought, origin, key)
+        work.document = gatherer.keeper.document(thought, origin, scope, key)
+
+
+def _known_as(work: Work, thought: Thought, origin: Origin, key: str) -> str:
+    """Return the key of the record that this sighting belongs to, "" for a new one.
+
+    A marker that so far only the hook's payload had is adopted by its first line in the
+    transcript: same key, or same session, type and content after the prompt it answered.
+    """
+    from hooks.context.last_message import answers
+
+    if work.ledger.receipt(key) is not None:
+        return key
+    for receipt in work.ledger.unseen(origin.session, thought.type, thought.digest):
+        if answers(origin.path, origin.at_byte, receipt.prompt_id):
+            return receipt.key
+    return ""
+
+
+def _ignore(work: Work, thought: Thought, origin: Origin, reason: str) -> None:
+    work.sighting = sighting(thought, origin, "", reason)
+
+
+def write_file(work: Work) -> None:
+    """Make a new marker durable; its name is its own, so a repeat makes no second one."""
+    if work.document is not None and not work.gatherer.must_ask(_origin_of(work)):
+        outbox.write(work.gatherer.home, work.document)
+
+
+def _origin_of(work: Work) -> Origin:
+    assert work.item is not None
+    return Origin(session="", at=work.item.line.at)
+
+
+def add_rows(work: Work) -> None:
+    seen, document, gatherer = work.sighting, work.document, work.gatherer
+    if seen is None:
+        return
+    if work.ledger.add_sighting(seen) and seen.reason:
+        work.ignored += 1
+    if document is None:
+        if seen.key:
+            work.ledger.adopt(seen.key)
+        return
+    if gatherer.must_ask(_origin_of(work)):
+        reason = "the ledger was lost, and the brain may have it already"
+        work.ledger.add_receipt(document, gatherer.at, "unknown", reason)
+        return
+    work.ledger.add_receipt(document, gatherer.at)
+    work.kept.append(kept_of(document))
+
+
+def kept_of(document: dict[str, object]) -> Kept:
+    redacted = document["redacted"]
+    assert isinstance(redacted, list)
+    return Kept(
+        str(document["idempotency_key"]),
+        str(document["type"]),
+        str(document["content"]),
+        tuple(redacted),
+    )
+
+
+def move_position(work: Work) -> None:
+    """Forward only, unless the file itself is no longer the one that was read."""
+    reached = work.batch.position
+    before = parse_position(_document(work.ledger.position(work.ident)))
+    if before is not None and before.offset > reached.offset:
+        fd = os.open(work.source.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            if valid(before, fd):
+                return
+        finally:
+            os.close(fd)
+    read = Read(encode_position(reached), *work.stood)
+    work.ledger.move(work.ident, work.source.path, read, work.gatherer.at)
+
+
+def _document(read: Read | None) -> dict[str, object] | None:
+    return read.document if read else None
+
+
+def commit(work: Work) -> None:
+    assert work.transaction is not None
+    work.transaction.commit()
+
+
+BATCH: tuple[Callable[[Work], None], ...] = (begin, add_orphans, keep_all, move_position, commit)
+KEEP: tuple[Callable[[Work], None], ...] = (judge, write_file, add_rows)

@@ -1,0 +1,101 @@
+"""Markers that only the hook's payload has: the transcript may be a message behind.
+
+``last_assistant_message`` is the last text block. A marker in it that no line shows yet is kept
+at the Stop's time under the payload's prompt; its first line in the transcript adopts it.
+"""
+
+from __future__ import annotations
+
+from hooks.context import outbox
+from hooks.context.keeping import Origin
+from hooks.context.markers import find
+from hooks.context.thought import think
+from hooks.context.transcript import prompt_before
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hooks.context.gather import Gatherer
+    from hooks.context.sources import Source
+    from hooks.context.thought import Thought
+
+
+class Belief:
+    """The markers of one last message on their way."""
+
+    def __init__(self, gatherer: Gatherer, source: Source, said: str, prompt_id: str) -> None:
+        self.gatherer, self.source, self.said = gatherer, source, said
+        self.origin = Origin(source.session, gatherer.at, path=source.path, prompt_id=prompt_id)
+        self.documents: list[dict[str, object]] = []
+
+
+def believe(gatherer: Gatherer, source: Source, said: str, prompt_id: str) -> None:
+    """Keep what ``said`` holds and no transcript line shows, in one transaction."""
+    from hooks.context.gather import kept_of
+
+    belief = Belief(gatherer, source, said, prompt_id)
+    with gatherer.ledger.writing():
+        for step in BELIEVE:
+            step(belief)
+    gatherer.task.kept += [kept_of(document) for document in belief.documents]
+
+
+def add_orphans(belief: Belief) -> None:
+    from hooks.context.gather import adopt_files
+
+    adopt_files(belief.gatherer)
+
+
+def judge(belief: Belief) -> None:
+    keeper = belief.gatherer.keeper
+    keys = set()
+    for candidate in find(belief.said):
+        marker = candidate.marker
+        if marker is None:
+            continue
+        thought = think(marker.type, marker.content, marker.attrs)
+        scope = keeper.scope(belief.origin.session, belief.origin.at)
+        key = keeper.key(thought, belief.origin, scope)
+        forbidden = belief.gatherer.forbidden(belief.origin, scope)
+        if not forbidden and key not in keys and not _is_known(belief, thought, key):
+            keys.add(key)
+            belief.documents.append(keeper.document(thought, belief.origin, scope, key))
+
+
+def _is_known(belief: Belief, thought: Thought, key: str) -> bool:
+    gatherer, origin = belief.gatherer, belief.origin
+    if gatherer.ledger.receipt(key) is not None:
+        return True
+    if gatherer.graves.holds(key, "", origin.session, thought.digest):
+        return True
+    places = gatherer.ledger.sightings_like(origin.session, thought.type, thought.digest)
+    here = [place for place in places if place.path == origin.path]
+    if any(answers(place.path, place.at_byte, origin.prompt_id) for place in here):
+        return True
+    waiting = gatherer.ledger.unseen(origin.session, thought.type, thought.digest)
+    return any(receipt.prompt_id == origin.prompt_id for receipt in waiting)
+
+
+def write_files(belief: Belief) -> None:
+    for document in belief.documents:
+        outbox.write(belief.gatherer.home, document)
+
+
+def add_rows(belief: Belief) -> None:
+    for document in belief.documents:
+        belief.gatherer.ledger.add_receipt(document, belief.gatherer.at)
+
+
+def answers(path: str, at_byte: int, prompt_id: str) -> bool:
+    """Say whether the line at ``at_byte`` stands behind the latest user line of that prompt.
+
+    Assistant lines carry no prompt id. Where the prompt, or every prompt, is unknown (older
+    clients, other agents) session, type and content have to be enough.
+    """
+    if not prompt_id or not path:
+        return True
+    return prompt_before(path, at_byte) in ("", prompt_id)
+
+
+BELIEVE: tuple[Callable[[Belief], None], ...] = (add_orphans, judge, write_files, add_rows)
