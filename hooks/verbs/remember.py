@@ -51,10 +51,14 @@ def deliver(ctx: VerbCtx) -> str:
     Returns a sentence where it goes on waiting, else "". The person waits for no network.
     """
     from hooks.context.brain_adapter import brain_kind
+    from hooks.context.brains import BRAINS
 
-    if brain_kind(ctx.settings) == "local":
+    kind = brain_kind(ctx.settings)
+    if kind == "local":
         done = flush.drain(ctx.settings, ctx.env, ctx.at)
         return f"It waits in the outbox: {done.stopped}." if done.left else ""
+    if not BRAINS[kind].module:
+        return f"It waits in the outbox: {BRAINS[kind].why_not}."
     from hooks.spawn import detach, start_command
 
     try:

@@ -87,6 +87,7 @@ def test_without_a_brain_it_waits(ctx):
     nobrain = ctx._replace(settings=ctx.settings._replace(brain_source="none"))
     said = remember("wait for it", nobrain)
     assert said.startswith("Remembered ")
+    assert said.endswith("It waits in the outbox: no brain is configured.")
     assert len(outbox.names(ctx.settings.home)) == 1
 
 
