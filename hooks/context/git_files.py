@@ -46,6 +46,7 @@ class Config(NamedTuple):
 class Origin(NamedTuple):
     url: str  # may hold a secret; "" when there is none
     rewritten: bool = False  # git was asked, and answered
+    unsure: bool = False  # there may be one, but neither a file nor git says which
 
 
 def find(folder: str) -> Repo | None:
@@ -147,14 +148,32 @@ def origin(repo: Repo, env: Mapping[str, str]) -> Origin:
     Where git would have to be asked and does not answer (absent, slow, or it distrusts the
     folder's owner), the repository's own file speaks.
     """
-    own = parse_config(_text(os.path.join(repo.common_dir, "config")))
+    config = os.path.join(repo.common_dir, "config")
+    text = _text(config)
+    own = parse_config(text) if text or _is_empty(config) else Config(opaque=True)
     paths = [os.path.join(repo.git_dir, "config.worktree"), *_shared_configs(env)]
     others = [parse_config(text) for path in paths if (text := _text(path))]
     url = own.urls[0] if own.urls else ""
     if not _needs_git(url, own, others):
         return Origin(url)
-    answer = ask(_git(repo, "remote", "get-url", "origin"), clean_env(env), timeout_s=TIMEOUT_S)
-    return Origin(url) if answer is None else Origin(answer.rstrip("\n"), rewritten=True)
+    # Unlike `remote get-url` it succeeds without an origin too (and prints the name), so a
+    # failure means that git did not answer.
+    argv = _git(repo, "ls-remote", "--get-url", "origin")
+    answer = ask(argv, clean_env(env), timeout_s=TIMEOUT_S)
+    found = (answer or "").rstrip("\n")
+    if found in {"", "origin"}:
+        return Origin(url, unsure=answer is None and not url)
+    return Origin(found, rewritten=True)
+
+
+def _is_empty(path: str) -> bool:
+    """Say whether a file that gave no text has none: it is absent, or of no length."""
+    try:
+        return os.stat(path).st_size == 0
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
 
 
 def _needs_git(url: str, own: Config, others: list[Config]) -> bool:

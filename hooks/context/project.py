@@ -159,6 +159,8 @@ def _of_repo(case: _Case, repo: Repo) -> Project:
         project_id, why = remote, "origin, as git rewrites it" if origin.rewritten else "origin"
         if case.wanted:
             why += f"; {binding.SETTING} does not override a remote"
+    elif origin.unsure:
+        project_id, why = UNKNOWN, "git does not answer what its origin is"
     else:
         kind = "an origin that names no server" if origin.url else "no origin"
         project_id, why = _local_repo(case, repo)

@@ -111,7 +111,7 @@ def test_the_branch_is_what_head_says(tmp_path, head, branch):
 
 
 def test_origin_comes_from_the_files(tmp_path, env):
-    assert git_files.origin(found(make_repo(tmp_path / "web", URL)), env) == (URL, False)
+    assert git_files.origin(found(make_repo(tmp_path / "web", URL)), env) == (URL, False, False)
 
 
 def test_a_worktree_and_a_subfolder_have_the_origin_of_their_repository(tmp_path, env):
@@ -124,7 +124,7 @@ def test_a_worktree_and_a_subfolder_have_the_origin_of_their_repository(tmp_path
 def test_another_remote_is_no_origin(tmp_path, env):
     top = make_repo(tmp_path / "web")
     git(top, "remote", "add", "upstream", URL)
-    assert git_files.origin(found(top), env) == ("", False)
+    assert git_files.origin(found(top), env) == ("", False, False)
 
 
 def test_the_first_of_two_urls_is_fetched_from(tmp_path, env):
@@ -150,14 +150,14 @@ def test_instead_of_in_any_config_of_the_person_is_applied(tmp_path, env, name, 
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text('[url "https://git.example.org/"]\n\tinsteadOf = work:\n', encoding="utf-8")
     paths = {n: v if v == "0" else str(person / v) for n, v in points.items()}
-    assert git_files.origin(found(top), {**env, **paths}) == (URL, True)
+    assert git_files.origin(found(top), {**env, **paths}) == (URL, True, False)
 
 
 def test_instead_of_that_touches_another_url_needs_env(tmp_path, env):
     top = make_repo(tmp_path / "web", URL)
     config = Path(env["HOME"]) / ".gitconfig"
     config.write_text('[url "ssh://x/"]\n\tinsteadOf = https://elsewhere/\n', encoding="utf-8")
-    assert git_files.origin(found(top), env) == (URL, False)
+    assert git_files.origin(found(top), env) == (URL, False, False)
 
 
 def test_an_include_for_one_folder_is_applied(tmp_path, env):
@@ -169,7 +169,7 @@ def test_an_include_for_one_folder_is_applied(tmp_path, env):
     (person / ".gitconfig-work").write_text(
         '[url "https://git.example.org/"]\n\tinsteadOf = work:\n', encoding="utf-8"
     )
-    assert git_files.origin(found(top), env) == (URL, True)
+    assert git_files.origin(found(top), env) == (URL, True, False)
     elsewhere = make_repo(tmp_path / "other", "work:shop/web.git")
     assert git_files.origin(found(elsewhere), env).url == "work:shop/web.git"
 
@@ -178,14 +178,14 @@ def test_an_include_in_the_repository_is_applied(tmp_path, env):
     top = make_repo(tmp_path / "web")
     (top / ".git" / "more").write_text(f'[remote "origin"]\n\turl = {URL}\n', encoding="utf-8")
     git(top, "config", "include.path", "more")
-    assert git_files.origin(found(top), env) == (URL, True)
+    assert git_files.origin(found(top), env) == (URL, True, False)
 
 
 def test_the_config_of_one_worktree_is_applied(tmp_path, env):
     top = make_repo(tmp_path / "web", "work:shop/web.git")
     git(top, "config", "extensions.worktreeConfig", "true")
     git(top, "config", "--worktree", "url.https://git.example.org/.insteadOf", "work:")
-    assert git_files.origin(found(top), env) == (URL, True)
+    assert git_files.origin(found(top), env) == (URL, True, False)
 
 
 def test_a_value_over_two_lines_is_left_to_git(tmp_path, env):
@@ -193,7 +193,7 @@ def test_a_value_over_two_lines_is_left_to_git(tmp_path, env):
     config = top / ".git" / "config"
     text = '[core]\n\tpager = less \\\n[remote "origin"] url = trap\n[remote "origin"]\n\turl = '
     config.write_text(text + URL + "\n", encoding="utf-8")
-    assert git_files.origin(found(top), env) == (URL, True)
+    assert git_files.origin(found(top), env) == (URL, True, False)
 
 
 def test_without_git_the_file_speaks(tmp_path, env):
@@ -201,7 +201,30 @@ def test_without_git_the_file_speaks(tmp_path, env):
     config = Path(env["HOME"]) / ".gitconfig"
     config.write_text('[url "https://x/"]\n\tinsteadOf = work:\n', encoding="utf-8")
     config.write_text(config.read_text(encoding="utf-8") + "[broken\n", encoding="utf-8")
-    assert git_files.origin(found(top), env) == ("work:shop/web.git", False)
+    assert git_files.origin(found(top), env) == ("work:shop/web.git", False, False)
+
+
+def test_no_origin_at_all_is_told_from_a_git_that_is_silent(tmp_path, env, monkeypatch):
+    top = make_repo(tmp_path / "web")
+    (Path(env["HOME"]) / ".gitconfig").write_text("[include]\n\tpath = x\n", encoding="utf-8")
+    assert git_files.origin(found(top), env) == ("", False, False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert git_files.origin(found(top), env) == ("", False, True)
+
+
+@pytest.mark.parametrize("kind", ["too large", "a folder"])
+def test_a_config_that_cannot_be_read_is_not_read_as_empty(tmp_path, env, kind, monkeypatch):
+    top = make_repo(tmp_path / "web", URL)
+    config = top / ".git" / "config"
+    if kind == "too large":
+        with config.open("a", encoding="utf-8") as file:
+            file.write("#\n" * (3 << 20))
+        assert git_files.origin(found(top), env) == (URL, True, False)
+    else:
+        config.unlink()
+        config.mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert git_files.origin(found(top), env).unsure
 
 
 def test_git_is_not_pointed_elsewhere_by_variables(tmp_path, env):
@@ -219,7 +242,7 @@ def test_git_is_not_pointed_elsewhere_by_variables(tmp_path, env):
         "GIT_CONFIG_KEY_0": "remote.origin.url",
         "GIT_CONFIG_VALUE_0": "https://evil.example/a/r",
     }
-    assert git_files.origin(found(top), hostile) == (URL, True)
+    assert git_files.origin(found(top), hostile) == (URL, True, False)
 
 
 def test_the_root_commit_is_the_oldest_one(tmp_path, env):

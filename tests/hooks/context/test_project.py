@@ -226,6 +226,16 @@ def test_rewritten_urls_are_what_counts(ask, repo, home):
     assert (found.id, found.evidence) == (WEB, "origin, as git rewrites it")
 
 
+def test_what_neither_a_file_nor_git_tells_is_unknown(ask, repo, home, tmp_path, monkeypatch):
+    top = repo("web")
+    (home.parent / ".gitconfig").write_text("[include]\n\tpath = x\n", encoding="utf-8")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert ask(top).id == "unknown"
+    assert not (home / "projects.json").exists()
+    monkeypatch.undo()
+    assert ask(top).id.startswith("local:web-")
+
+
 def test_looking_without_registering_writes_nothing(ask, repo, home):
     assert ask(repo("web", URL), register=False).id == WEB
     assert ask(repo("plain"), register=False).id == "unknown"
