@@ -68,8 +68,13 @@ def parse(line: bytes) -> Injection | None:
     row = load_object(line) if line else None
     if row is None or not isinstance(row.get("text"), str):
         return None
-    sources = row.get("sources")
-    pairs = tuple(
+    shown = pairs(row.get("sources"))
+    return Injection(str(row.get("at", "")), str(row.get("event", "")), str(row["text"]), shown)
+
+
+def pairs(sources: object) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Read ``[{"ids": [...], "line": ...}]``; whatever is damaged in it is left out."""
+    return tuple(
         (
             tuple(one for one in source.get("ids", ()) if isinstance(one, str)),
             str(source.get("line")),
@@ -77,4 +82,3 @@ def parse(line: bytes) -> Injection | None:
         for source in (sources if isinstance(sources, list) else ())
         if isinstance(source, dict) and isinstance(source.get("ids", []), list)
     )
-    return Injection(str(row.get("at", "")), str(row.get("event", "")), str(row["text"]), pairs)

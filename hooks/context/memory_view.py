@@ -147,10 +147,11 @@ def _not_acknowledged(settings: Settings, where: Where, known: set[str]) -> list
     """Return the project's own markers that wait in the outbox, as this session may see them."""
     from hooks.context import outbox
 
-    who = Identity(principal(settings), where.session_id)
+    mine = principal(settings)
+    who = Identity(mine, where.session_id)
     items = []
     for entry in outbox.newest(settings.home, MAX_WAITING):
-        item = outbox.as_item(entry, who.principal)
+        item = outbox.as_item(entry, mine)
         if item is None or item.id in known or item.project != where.project:
             continue
         if where.project not in ("", "unknown") and applies_to(item.scope_key, who):

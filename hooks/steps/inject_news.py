@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from hooks.context import project_cache
 from hooks.context.claims import claim
+from hooks.context.deferred import deliver
 from hooks.context.telling import look, memory_off, news, record, where
 from hooks.quick import door_note, read_note, unchanged
 from hooks.reply import Say
@@ -25,18 +25,9 @@ def run(ctx: Ctx) -> Sequence[Reply]:
     if memory_off(ctx) is not None or not claim(home, ctx.event, ctx.env, ctx.at):
         return ()
     seen, before = look(ctx)
+    waiting, claimed = deliver(ctx.settings, session, ctx.event.name, ctx.at)
+    if claimed:
+        ctx.after_print.append(lambda: os.unlink(claimed))
     told = news(ctx, seen)
     record(ctx, told, before)
-    waiting = _take(ctx, session)
-    return tuple(Say(text) for text in (*waiting, told.text) if text)
-
-
-def _take(ctx: Ctx, session: str) -> list[str]:
-    taken = project_cache.take_project_context(
-        ctx.settings.home, ctx.namespace(), session, at=ctx.at
-    )
-    if taken is None:
-        return []
-    payload, claimed = taken
-    ctx.after_print.append(lambda: os.unlink(claimed))
-    return [str(payload.get("text", ""))]
+    return tuple(Say(text) for text in (waiting, told.text) if text)
