@@ -27,6 +27,9 @@ class Command(NamedTuple):
 COMMANDS = {
     **{name: Command("verb", verb.line) for name, verb in VERBS.items()},
     "brain_status": Command("brain_status", VERBS["brain_status"].line),
+    "install": Command("install", "Put the hooks into the agent's settings"),
+    "uninstall": Command("uninstall", "Take the hooks out of the agent's settings again"),
+    "doctor": Command("doctor", "What is wrong here, and what to do about it"),
     "receipts": Command("receipts", "What became of every marker"),
     "flush": Command("flush", "Deliver what waits for the brain, now"),
     "whoami": Command("whoami", "Which project this folder is, and why"),
