@@ -6,7 +6,7 @@ import os
 
 from hooks.atomic import link_new
 from hooks.atomic import read as read_file
-from hooks.clock import iso, parse_iso
+from hooks.clock import UTC, iso, parse_iso
 from scripts.swarm_v2.digest import short_digest
 from scripts.swarm_v2.keyspace import Installation, is_installation_id
 from scripts.swarm_v2.wire_json import canonical, load_object
@@ -161,9 +161,9 @@ def _machine_hash(installation_id: str, machine: str) -> str:
 
 
 def _instant(now: datetime | None) -> datetime:
-    from datetime import UTC, datetime
-
     if now is None:
+        from datetime import datetime
+
         return datetime.now(UTC)  # noqa: TID251 - documented to need no time
     if now.tzinfo is None:
         raise ValueError("the time of an installation needs an offset")
