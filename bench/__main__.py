@@ -34,41 +34,44 @@ class Case(NamedTuple):
 
 
 class Bed:
-    """Everything that the cases stand on: an installation with memories, and two long sessions."""
+    """Three installations with forty memories each, so that no case is another one's news."""
 
     def __init__(self) -> None:
         FOLDER.mkdir(parents=True, exist_ok=True)
         if not (PROJECT / ".git").exists():
             make_repo(PROJECT, "https://git.example.org/shop/web.git")
         os.chdir(PROJECT)
-        self.main = Bench("main")
-        self.main.fresh()
-        self.session = str(uuid.uuid4())
-        self.big = self._session("big", BIG)
-        self.small = self._session("small", SMALL)
-        self.tiny = self._session("tiny", 1)
-        self._remember()
+        self.calm, self.busy, self.starting = Bench("calm"), Bench("busy"), Bench("starting")
+        for bench in (self.calm, self.busy, self.starting):
+            bench.fresh()
+            self._remember(bench)
+        self.quiet = self._session(self.calm, "quiet", SMALL)
+        self.big = self._session(self.busy, "big", BIG)
+        self.small = self._session(self.busy, "small", SMALL)
+        wall_s(self.calm.prompt("quiet"))
         self.count = 0
 
-    def _session(self, name: str, size: int) -> Path:
+    def _session(self, bench: Bench, name: str, size: int) -> Path:
+        """A session whose transcript of ``size`` bytes was read to its end."""
         path = FOLDER / f"{name}.jsonl"
         make_transcript(path, size, str(PROJECT))
-        wall_s(self.main.start(name))
-        wall_s(self.main.stop(name, path))
+        wall_s(bench.start(name))
+        wall_s(bench.stop(name, path))
         return path
 
-    def _remember(self) -> None:
+    def _remember(self, bench: Bench) -> None:
         """Keep forty lessons, as a project has after some weeks."""
+        path = FOLDER / "lessons.jsonl"
+        make_transcript(path, 1, str(PROJECT))
+        wall_s(bench.start("lessons"))
         for number in range(MEMORIES):
-            said = self.main.work(self.tiny, f"lesson {number}: {_sentence(number)}", 2_000)
-            wall_s(self.main.stop("tiny", self.tiny, said))
-        wall_s(self.main.start(self.session))
-        wall_s(self.main.prompt(self.session))
+            said = bench.work(path, f"lesson {number}: {_sentence(number)}", 2_000)
+            wall_s(bench.stop("lessons", path, said))
 
     def append(self, name: str, path: Path) -> Job:
         self.count += 1
-        said = self.main.work(path, f"measured {self.count} {uuid.uuid4().hex}")
-        return self.main.stop(name, path, said)
+        said = self.busy.work(path, f"measured {self.count} {uuid.uuid4().hex}")
+        return self.busy.stop(name, path, said)
 
     def first_sight(self, path: Path) -> Job:
         """A Stop on a transcript of which this installation knows nothing."""
@@ -79,19 +82,12 @@ class Bed:
 
     def cases(self) -> list[Case]:
         return [
-            Case("UserPromptSubmit, nothing to do", 1.6, lambda: self.main.prompt(self.session)),
-            Case("Stop, nothing new", 1.9, lambda: self.main.stop("quiet", self.quiet())),
-            Case("SessionStart, 40 memories", 4.5, lambda: self.main.start()),
+            Case("UserPromptSubmit, nothing to do", 1.6, lambda: self.calm.prompt("quiet")),
+            Case("Stop, nothing new", 1.9, lambda: self.calm.stop("quiet", self.quiet)),
+            Case("SessionStart, 40 memories", 4.5, self.starting.start),
             Case("Stop, 20 KB + 1 marker on 100 MB", 4.5, lambda: self.append("big", self.big)),
             Case("Stop, 20 KB + 1 marker on 1 MB", 4.5, lambda: self.append("small", self.small)),
         ]
-
-    def quiet(self) -> Path:
-        """A transcript that was read to its end."""
-        path = FOLDER / "quiet.jsonl"
-        if not path.exists():
-            make_transcript(path, SMALL, str(PROJECT))
-        return path
 
 
 def _sentence(number: int) -> str:
@@ -126,8 +122,6 @@ def measure(rounds: int, cases: list[Case]) -> tuple[float, dict[str, float]]:
 
 def events(rounds: int, bed: Bed) -> None:
     cases = bed.cases()
-    wall_s(bed.main.start("quiet"))
-    wall_s(bed.main.stop("quiet", bed.quiet()))
     nothing, medians = measure(rounds, cases)
     row("F: python -I -S -c pass", f"{nothing * 1e3:.1f} ms")
     for case in cases:
@@ -162,7 +156,7 @@ def scanning(rounds: int, bed: Bed) -> None:
         "cold scan": peak_bytes(bed.first_sight(plain)),
         "100 MB": peak_bytes(bed.append("big", bed.big)),
         "1 MB": peak_bytes(bed.append("small", bed.small)),
-        "SessionStart": peak_bytes(bed.main.start()),
+        "SessionStart": peak_bytes(bed.starting.start()),
     }
     most = max(peaks.values()) / 1e6
     note = ", ".join(f"{name} {value / 1e6:.1f}" for name, value in peaks.items())

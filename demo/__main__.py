@@ -16,7 +16,7 @@ import sys
 import textwrap
 import time
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.support.git import make_repo
@@ -66,40 +66,57 @@ class Replay:
 
     def __init__(self) -> None:
         self.id = str(uuid.uuid4())
+        self.prompt_id = str(uuid.uuid4())
         folder = re.sub(r"[^A-Za-z0-9]", "-", str(PROJECT))
         self.transcript = HOME.parent / ".claude" / "projects" / folder / f"{self.id}.jsonl"
 
     def fire(self, event: str, **fields: object) -> Run:
         common = {"session_id": self.id, "transcript_path": str(self.transcript)}
         payload = recorded(event, cwd=str(PROJECT), **common, **fields)
+        if "prompt_id" in payload:
+            payload["prompt_id"] = self.prompt_id
         run = run_hook(payload["hook_event_name"], payload, HOME)
         check(run.rc == 0, f"the {event} hook ended with {run.rc}", run.stderr)
         return run
 
     def prompt(self, text: str) -> str:
         say(f"   > {text}")
-        run = self.fire("UserPromptSubmit", prompt=text, prompt_id=str(uuid.uuid4()))
+        run = self.fire("UserPromptSubmit", prompt=text)
         check(bool(run.answer), "the hook did not answer; the model would have been asked")
         return run.answer
 
     def record(self) -> str:
         """Write the recorded transcript as if it happened now; return the last answer's text."""
         text = RECORDED.read_text(encoding="utf-8").replace(RECORDED_PROJECT, str(PROJECT))
-        session = json.loads(text.split("\n", 1)[0])["sessionId"]
-        text = text.replace(session, self.id)
-        began = datetime.fromisoformat(INSTANT.search(text)[1])
-        moved = datetime.now(UTC) - began
-        text = INSTANT.sub(
-            lambda found: (
-                f'"timestamp":"{datetime.fromisoformat(found[1]) + moved:%Y-%m-%dT%H:%M:%S.%fZ}"'
-            ),
-            text,
-        )
-        self.transcript.parent.mkdir(parents=True, exist_ok=True)
-        self.transcript.write_text(text, encoding="utf-8")
+        for name, own in (("sessionId", self.id), ("promptId", self.prompt_id)):
+            text = re.sub(f'"{name}":"[^"]+"', f'"{name}":"{own}"', text)
+        moved = datetime.now(UTC) - datetime.fromisoformat(INSTANT.search(text)[1])
+        text = INSTANT.sub(lambda found: f'"timestamp":"{_later(found[1], moved)}"', text)
+        self.write(text)
         lines = [json.loads(line) for line in text.splitlines()]
         said = [line["message"]["content"][0] for line in lines if line["type"] == "assistant"]
         return [block["text"] for block in said if block["type"] == "text"][-1]
+
+    def repeat(self, other: Replay) -> None:
+        """Write the lines of ``other`` as a fork does: under a new id that names the old one."""
+        text = other.transcript.read_text(encoding="utf-8")
+        text = text.replace(f'"sessionId":"{other.id}"', f'"sessionId":"{self.id}"')
+        named = f'"requestSessionId":"{other.id}","type":"assistant"'
+        self.write(text.replace('"type":"assistant","uuid"', f'{named},"uuid"'))
+
+    def write(self, text: str) -> None:
+        self.transcript.parent.mkdir(parents=True, exist_ok=True)
+        self.transcript.write_text(text, encoding="utf-8")
+
+
+def _later(instant: str, by: timedelta) -> str:
+    moved = datetime.fromisoformat(instant) + by
+    return moved.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def memory_in(told: str) -> str:
+    """Leave out the note on how to mark a lesson, which step 1 shows."""
+    return told.partition("</brainhooks-memory>")[0] + "</brainhooks-memory>"
 
 
 def outbox() -> list[str]:
@@ -109,12 +126,17 @@ def outbox() -> list[str]:
 def brain_status() -> tuple[int, str]:
     command = [sys.executable, "-c", "from scripts.cli import brain_status; brain_status()"]
     done = subprocess.run(
-        command, cwd=PROJECT, env=agent_env(HOME), capture_output=True, text=True, check=False
+        command,
+        cwd=PROJECT,
+        env=agent_env(HOME, PYTHONPATH=str(ROOT)),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done.returncode, done.stdout + done.stderr
 
 
-def first_session() -> None:
+def first_session() -> Replay:
     step(1, "A first session starts: there is no memory yet")
     session = Replay()
     start = session.fire("SessionStart")
@@ -123,6 +145,7 @@ def first_session() -> None:
     check("no memories yet" in start.message, "the greeting counts no memories", start.message)
     check("migrate" not in start.context, "nothing can be remembered yet", start.context)
 
+    wait_for_workers(HOME)
     step(2, "The agent works, and marks what will matter later; the Stop hook keeps it")
     said = session.record()
     show("the agent wrote", said)
@@ -136,13 +159,14 @@ def first_session() -> None:
     check(outbox() == [], "the outbox is not empty", outbox())
     say("   delivered: the outbox is empty")
     session.fire("SessionEnd")
+    return session
 
 
-def second_session() -> None:
+def second_session(first: Replay) -> None:
     step(4, "A new session in this project starts with them")
     session = Replay()
     told = session.fire("SessionStart").context
-    show("the model gets", told)
+    show("the model gets", memory_in(told))
     for words in ("bin/migrate", FORGOTTEN, "port 0"):
         check(told.count(words) == 1, f"{words!r} is told once", told)
     check("not kept" not in told, "the example in the code block was kept", told)
@@ -155,13 +179,15 @@ def second_session() -> None:
     show("answer", session.prompt(f"/brainhooks:forget {found[0]}"))
     wait_for_workers(HOME)
 
-    step(6, "It stays away from the next session, whose transcript repeats the old lines")
+    step(6, "It stays away, also after a fork whose transcript repeats the old lines")
     fork = Replay()
-    said = fork.record()
-    fork.fire("Stop", last_assistant_message=said)
+    fork.repeat(first)
+    fork.fire("SessionStart.fork")
+    fork.fire("Stop", last_assistant_message="Where were we?")
+    fork.fire("SessionEnd")
     wait_for_workers(HOME)
     told = Replay().fire("SessionStart").context
-    show("the model gets", told)
+    show("the model gets", memory_in(told))
     check(FORGOTTEN not in told, "the forgotten lesson is back", told)
     check(told.count("bin/migrate") == 1, "the others are told once", told)
 
@@ -171,8 +197,7 @@ def main() -> None:
     shutil.rmtree(FOLDER, ignore_errors=True)
     make_repo(PROJECT, REMOTE)
     say(f"A recorded session, replayed through the real hooks. All they write is in {FOLDER.name}")
-    first_session()
-    second_session()
+    second_session(first_session())
     step(7, "brain_status")
     wait_for_workers(HOME)
     code, text = brain_status()
