@@ -10,31 +10,13 @@ from pathlib import Path
 import pytest
 
 from hooks.context import project, registry
-from hooks.context.project import launch_folder, renamed_from, resolve
+from hooks.context.project import launch_folder, renamed_from
 from hooks.errors import StateError
-from hooks.settings import Settings
-from tests.conftest import NOON
 from tests.support.git import git, make_repo
 from tests.support.run_hook import PATH, ROOT
 
 WEB = "git.example.org/shop/web"
 URL = "https://git.example.org/shop/web.git"
-
-
-@pytest.fixture
-def env(home):
-    return {"HOME": str(home.parent), "PATH": PATH, "GIT_CONFIG_NOSYSTEM": "1"}
-
-
-@pytest.fixture
-def ask(home, env):
-    """Resolve a folder as a hook does; ``named`` is AGENTIHOOKS_PROJECT_ID."""
-
-    def run(folder, named="", **options):
-        settings = Settings(home=str(home), project_id=named)
-        return resolve(str(folder), settings, {**env, **options.pop("env", {})}, NOON, **options)
-
-    return run
 
 
 def files_below(folder: Path) -> set[str]:
