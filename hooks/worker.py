@@ -1,8 +1,9 @@
 """The detached worker: what a hook may not wait for. It never prints; what failed is logged.
 
 ``flush`` posts what waits. ``catch-up`` reads the transcripts that no event finished, then
-flushes. ``refresh [PROJECT…]`` rewrites caches. ``start PROJECT SESSION`` is a session start's:
-catch-up, flush, refresh of that project, and the trimming of the session index.
+flushes. ``refresh [PROJECT]`` rewrites caches. ``start PROJECT SESSION [defer]`` is a session
+start's: refresh of that project, catch-up of every other session, flush, and the tidying; with
+``defer`` the session could not be told all, so the rest is left for its next prompt.
 """
 
 from __future__ import annotations
@@ -61,13 +62,19 @@ def _stand_back() -> None:
 
 
 def catch_up(job: Job) -> None:
-    """Read on in the transcript of every known session, and of its subagents."""
+    """Read on in the transcript of every session that no client works on, and of its subagents.
+
+    A live session's own hooks read it, and tell its person what was kept.
+    """
     from hooks.context import session_index
     from hooks.context.collect import Task
     from hooks.context.sources import Source, regular, subagents
 
     task = Task(job.settings, job.env, job.at)
+    starting = job.args[1] if len(job.args) > 1 else ""
     for entry in session_index.read(job.settings.home):
+        if entry.session_id == starting or session_index.is_live(entry, job.at):
+            continue
         path = regular(entry.transcript_path, entry.cwd, job.env)
         if path:
             for source in (
@@ -110,15 +117,25 @@ def refresh(job: Job) -> None:
         brain.close()
 
 
-def trim_index(job: Job) -> None:
+def defer_the_rest(job: Job) -> None:
+    from hooks.context.deferred import defer
+    from hooks.context.memory_view import Where
+
+    if len(job.args) > 2:
+        defer(job.settings, job.env, Where(job.args[0], job.args[1], job.at))
+
+
+def tidy_up(job: Job) -> None:
     from hooks.context.session_index import trim
+    from hooks.context.tidy import tidy
 
     trim(job.settings.home)
+    tidy(job.settings.home, job.at)
 
 
 VERBS: dict[str, tuple[Callable[[Job], None], ...]] = {
     "flush": (flush,),
     "refresh": (refresh,),
     "catch-up": (catch_up, flush_if_due),
-    "start": (refresh, catch_up, flush_if_due, trim_index),
+    "start": (refresh, defer_the_rest, catch_up, flush_if_due, tidy_up),
 }

@@ -57,17 +57,19 @@ def compose(
     outranks a person. Memories that say almost the same become one line. What does not fit is
     counted, with the command that shows it.
     """
-    note = HOW_TO if how_to and units(HOW_TO) <= budget else ""
-    room = budget - (units(note) + 2 if note else 0)
     head = f'<brainhooks-memory project="{quote(project)}">\n{FRAME}\n'
     tail = "</brainhooks-memory>"
-    room -= units(head) + units(tail) + _MORE_UNITS
-    lines, sources, left_out = _fill(sections, room)
-    if not sources and not left_out:
-        return Composed(note, (), 0)
+    note = f"\n\n{HOW_TO}" if how_to else ""
+    for extra in dict.fromkeys((note, "")):  # memories outrank the note where both do not fit
+        room = budget - units(head) - units(tail) - units(extra) - _MORE_UNITS
+        lines, sources, left_out = _fill(sections, room)
+        if sources:
+            break
+    if not left_out and not sources:
+        return Composed(note.strip() if units(note) <= budget else "", (), 0)
     more = [_MORE.format(left_out)] if left_out else []
-    framed = head + "\n".join([*lines, *more, tail])
-    return Composed(framed + ("\n\n" + note if note else ""), tuple(sources), left_out)
+    text = head + "\n".join([*lines, *more, tail]) + extra
+    return Composed(text if units(text) <= budget else "", tuple(sources), left_out)
 
 
 _MORE = "({} more: /brainhooks:lessons shows them)"

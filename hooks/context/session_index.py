@@ -13,6 +13,7 @@ from scripts.swarm_v2.wire_json import dumps, load_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
     from typing import NamedTuple
 else:
     from hooks.record import NamedTuple
@@ -32,6 +33,7 @@ class Entry(NamedTuple):
     worktree: str = ""
     transcript_path: str = ""
     source: str = ""
+    client_pid: str = ""  # the agent's process on this machine, where it told us
 
 
 def path_of(home: str) -> str:
@@ -69,6 +71,24 @@ def parse(line: bytes) -> Entry | None:
     texts = {"at": ""}
     texts.update((name, text) for name in Entry._fields if isinstance(text := row.get(name), str))
     return Entry(**texts)
+
+
+# A client that wrote nothing for an hour may have lost its hooks; then we read for it.
+SILENT_S = 3_600
+
+
+def is_live(entry: Entry, at: datetime) -> bool:
+    """Say whether the session's own client runs and wrote lately: its hooks will read the rest."""
+    if not entry.client_pid.isdigit():
+        return False
+    try:
+        os.kill(int(entry.client_pid), 0)
+        written = os.stat(entry.transcript_path).st_mtime
+    except PermissionError:
+        return True
+    except (OSError, OverflowError, ValueError):
+        return False
+    return at.timestamp() - written < SILENT_S
 
 
 def trim(home: str) -> int:

@@ -27,6 +27,7 @@ def run(ctx: Ctx) -> Sequence[Reply]:
         worktree=project.worktree,
         transcript_path=event.transcript_path,
         source=event.source or event.name,
+        client_pid=ctx.env.get("CLAUDE_PID", ""),
     )
     append(ctx.settings.home, entry)
     return ()

@@ -23,6 +23,6 @@ def _tasks(ctx: Ctx) -> list[str]:
     from hooks.context.flush import due
 
     if ctx.event.name == "SessionStart":
-        session = ctx.event.session_id if ctx.incomplete else ""
-        return ["start", ctx.project.id, session]
+        rest = ["defer"] if ctx.incomplete else []
+        return ["start", ctx.project.id, ctx.event.session_id, *rest]
     return ["flush"] if due(ctx.settings, ctx.at) else []

@@ -156,17 +156,13 @@ def test_odd_environments_do_not_stop_the_agent(env, tmp_path, project):
     assert (home / "installation.json").exists()
 
 
-def test_a_home_that_cannot_be_made_costs_one_quiet_exit(tmp_path, project):
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    run = run_hook(
-        "Stop",
-        recorded("Stop", cwd=str(project)),
-        blocked / "home",
-        env={"HOME": str(tmp_path)},
-        cwd=tmp_path,
-    )
-    assert (run.rc, run.stdout) == (0, b"")
+def test_a_home_that_cannot_be_made_costs_one_quiet_exit(home, project):
+    (home.parent / "file").write_text("")
+    blocked = {"AGENTIHOOKS_HOME": str(home.parent / "file" / "home")}
+    for event in SPEAKING:
+        run = run_hook(event, recorded(event, cwd=str(project)), home, env=blocked)
+        assert (run.rc, run.stderr) == (0, "")
+    wait_for_workers(home)
 
 
 def test_sixteen_first_hooks_at_once_agree_on_one_installation(home, project):

@@ -49,7 +49,7 @@ def test_the_example_in_the_how_to_note_is_no_marker_even_when_it_is_repeated():
 
 
 @settings(max_examples=100, deadline=None)
-@given(ITEMS, st.integers(600, 9900), st.booleans())
+@given(ITEMS, st.integers(0, 9900), st.booleans())
 def test_any_memories_stay_inside_the_budget_and_inside_their_frame(items, budget, how_to):
     unique = list({one.id: one for one in items}.values())
     composed = told(*unique, budget=budget, how_to=how_to)
@@ -58,7 +58,8 @@ def test_any_memories_stay_inside_the_budget_and_inside_their_frame(items, budge
     groups = len(fold(ranked(unique)))
     assert len(composed.sources) + composed.left_out == groups
     assert shown <= {one.id for one in unique}
-    assert composed.text.count("</brainhooks-memory>") == (1 if groups else 0)
+    assert composed.text.count("</brainhooks-memory>") == (1 if groups and composed.text else 0)
+    assert composed.text or not composed.sources
     for source in composed.sources:
         assert source.line in composed.text.split("\n")
 
