@@ -1,0 +1,206 @@
+"""Take secrets out of a text before it is stored or sent.
+
+Rules of two sorts: shapes that only a credential has (``secret_shapes``), and values behind a
+name or a word that says so. What reads as prose or code is left: ``sk-`` as a word,
+``max_tokens: 4096``, "the token: refreshed hourly", ``token = get_token()``. It does not know a
+secret that has neither a shape nor a name, and looks into base64 one layer deep.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+
+from hooks.context.secret_shapes import SHAPES, Rule
+
+_PASSES = 8  # more than two are needed only where taking out one secret lays another bare
+
+_PROSE = re.compile(
+    r"(?:"
+    r"a|an|and|any|are|as|be|by|can|changed|empty|expired|for|from|"
+    r"given|has|in|invalid|is|its|may|missing|must|needed|never|no|none|not|"
+    r"null|of|off|on|only|optional|or|read|required|rotated|see|set|should|stored|"
+    r"string|that|the|this|to|true|false|unset|use|used|via|was|when|will|"
+    r"with|wrong|your|yes)$"
+)
+_STAND_IN = re.compile(
+    r"\$\{?[A-Z_][A-Z0-9_]*\}?$|\$\(|\$\{\{|\{\{|<[^>]*>?$|%[A-Z_]+%$|[*.x…]+$|\[redacted:"
+    r"|(?:os|process|self|this|settings|config|env|import\.meta)\.[A-Za-z_]|[A-Za-z_][\w.]*[(\[]"
+)
+_PASSWORD = r"pass(?:word|wd|phrase|code|wort)|pwd"
+_OTHER = (
+    r"secret|token|credentials?|(?:api|access|account|private|signing|encryption|master)[_-]?key"
+    r"|_auth"
+)
+_SUFFIX = r"(?:[_-]?(?:key|id|value|hash|token|[0-9]{1,3}))?"
+# In quotes (also escaped ones, as in JSON inside JSON) up to the same quote or the line's end;
+# bare up to a blank, without the punctuation of the sentence around it.
+_VALUE = (
+    r"(?P<quote>\\?[\"'`])?(?P<secret>(?(quote)(?:(?!(?P=quote))(?:\\.|[^\\\n]))+"
+    r"|[^\s\"'`]*[^\s\"'`.,;:!?)\]}*\\]))"
+)
+_NEXT_LINE = r"(?:[|>]?-?[ \t]*\\?\r?\n[ \t]+)?"
+
+
+def _named(names: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:{names}){_SUFFIX}[\\\"'`*\])]{{0,3}}[ \t]*(?P<sign>:=|=>|==?|:)[*]{{0,2}}[ \t]*"
+        rf"{_NEXT_LINE}{_VALUE}",
+        re.IGNORECASE,
+    )
+
+
+def _option(names: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"--(?:[a-z]{{1,20}}-){{0,3}}(?:{names}){_SUFFIX}(?P<sign>[ \t]+){_VALUE}", re.IGNORECASE
+    )
+
+
+def _bare(value: str) -> str:
+    return value.strip("\"'`\\")
+
+
+def _spare_password(found: re.Match[str]) -> bool:
+    value = _bare(found["secret"])
+    if _STAND_IN.match(value) or value.lower() in ("none", "null", "true", "false"):
+        return True
+    return found["sign"] != "=" and _PROSE.match(value) is not None
+
+
+def _spare_other(found: re.Match[str]) -> bool:
+    """Tokens and keys are talked about more than they are told: prose and counts stay."""
+    value = _bare(found["secret"])
+    if _spare_password(found) or len(value) < 4 or (value.isdigit() and len(value) < 8):
+        return True
+    return found["sign"] != "=" and not found["quote"] and _is_word(value)
+
+
+def _is_word(value: str) -> bool:
+    return (
+        len(value) < 16
+        and value.isascii()
+        and value.replace("-", "").isalpha()
+        and (value[1:].islower())
+    )
+
+
+def _spare_word(found: re.Match[str]) -> bool:
+    value = _bare(found["secret"])
+    return _is_word(value) or _STAND_IN.match(value) is not None
+
+
+def _spare_header(found: re.Match[str]) -> bool:
+    if found["scheme"]:
+        return _STAND_IN.match(found["secret"]) is not None
+    return _spare_word(found)
+
+
+def _spare_user(found: re.Match[str]) -> bool:
+    """``git@`` and ``name@`` are addresses; a long one without a colon is a token."""
+    user, colon, password = found["secret"].partition(":")
+    if found["secret"].startswith("[redacted:"):
+        return True
+    if not colon:
+        return len(user) < 20 or _STAND_IN.match(user) is not None
+    return not password or _STAND_IN.match(password) is not None
+
+
+def _spare_ids(found: re.Match[str]) -> bool:
+    return found["secret"].isdigit() or _STAND_IN.match(_bare(found["secret"])) is not None
+
+
+def _spare_basic(found: re.Match[str]) -> bool:
+    return ":" not in _decoded(found["secret"])
+
+
+def _decoded(text: str) -> str:
+    """Return what base64 (also the URL alphabet, also broken over lines) says, or ``""``."""
+    plain = re.sub(r"[\\\s]", "", text).translate({45: "+", 95: "/", 61: None})
+    plain = plain[: len(plain) - (len(plain) % 4 == 1)]
+    try:
+        return binascii.a2b_base64(plain + "=" * (-len(plain) % 4)).decode("latin-1")
+    except binascii.Error:
+        return ""
+
+
+def _spare_plain(found: re.Match[str]) -> bool:
+    inside = _decoded(found["secret"])
+    return not any(_hits(rule, inside) for rule in (*SHAPES, *_NAMED))
+
+
+def _hits(rule: Rule, text: str) -> bool:
+    return any(rule.spare is None or not rule.spare(found) for found in rule.pattern.finditer(text))
+
+
+_NAMED = (
+    Rule(
+        "url-userinfo",
+        re.compile(r"(?<=://)(?P<secret>[^\s/\"'<>`@]+(?:@[^\s/\"'<>`@]+)*)(?=@)"),
+        _spare_user,
+    ),
+    Rule(
+        "authorization",
+        re.compile(
+            r"authorization[\\\"']{0,2}[ \t]*[:=][ \t]*[\\\"']{0,2}"
+            r"(?P<scheme>(?:basic|bearer|token|digest|apikey)\s+)?(?P<secret>[^\s\"'`,\\]{6,})",
+            re.IGNORECASE,
+        ),
+        _spare_header,
+    ),
+    Rule(
+        "bearer-token",
+        re.compile(r"\bbearer\s+(?P<secret>[A-Za-z0-9._~+/=-]{6,})", re.IGNORECASE),
+        _spare_word,
+    ),
+    Rule(
+        "basic-auth",
+        re.compile(r"\bbasic[ \t]+(?P<secret>[A-Za-z0-9+/]{8,}={0,2})", re.IGNORECASE),
+        _spare_basic,
+    ),
+    Rule(
+        "basic-auth",
+        re.compile(r"(?<![\w-])(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:(?P<secret>[^\s\"']+)"),
+        _spare_ids,
+    ),
+    Rule("password", _named(_PASSWORD), _spare_password),
+    Rule("password", _option(_PASSWORD), _spare_password),
+    Rule("secret", _named(_OTHER), _spare_other),
+    Rule("secret", _option(_OTHER), _spare_other),
+)
+_ENCODED = Rule(
+    "encoded-secret",
+    re.compile(
+        r"(?<![A-Za-z0-9+/=_-])(?P<secret>(?:(?:\\?\r?\n[ \t]*)?[A-Za-z0-9+/_-]){24,}={0,2})"
+    ),
+    _spare_plain,
+)
+RULES = (*SHAPES, *_NAMED, _ENCODED)
+
+
+def redact(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return ``text`` with each secret as ``[redacted:<kind>]``, and the kinds, first seen first.
+
+    Done twice it is the same as once.
+    """
+    kinds: list[str] = []
+    for _ in range(_PASSES):
+        before = text
+        for rule in RULES:
+            text = _apply(rule, text, kinds)
+        if text == before:
+            break
+    return text, tuple(kinds)
+
+
+def _apply(rule: Rule, text: str, kinds: list[str]) -> str:
+    parts: list[str] = []
+    at = 0
+    for found in rule.pattern.finditer(text):
+        if rule.spare is not None and rule.spare(found):
+            continue
+        start, end = found.span("secret" if "secret" in found.re.groupindex else 0)
+        parts += (text[at:start], f"[redacted:{rule.kind}]")
+        at = end
+        if rule.kind not in kinds:
+            kinds.append(rule.kind)
+    return "".join((*parts, text[at:]))
