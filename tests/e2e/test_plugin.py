@@ -91,7 +91,8 @@ def test_after_uninstall_nothing_runs(client, api):
     install(client, "uninstall", "--user")
     api.says(MARKED)
     client.run("please look around")
-    assert not client.memory.exists()
+    assert not (client.memory / "brain").exists()
+    assert client.files_with(LESSON) == []
 
 
 def test_in_ci_nothing_is_injected_captured_or_written(client, api):

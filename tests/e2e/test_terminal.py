@@ -27,9 +27,9 @@ def test_a_verb_is_answered_in_the_terminal_without_the_model(client, api):
     with Terminal(client) as terminal:
         terminal.expect("git.example.org/shop/web")
         terminal.send("/brainhooks:remember tea is at four")
-        terminal.expect("tea is at four")
+        terminal.expect("Remembered")
         terminal.send("/brainhooks:lessons")
-        terminal.expect("tea is at four")
+        terminal.expect("tea is at four (you")
     assert api.requests() == []
     assert client.verb("lessons").count("tea is at four") == 1
 
