@@ -6,7 +6,7 @@ person. Everything behind the verb is literal; there is no quoting, and no shell
 
 from __future__ import annotations
 
-from hooks.errors import HookError
+from hooks.errors import HookError, StateError
 from hooks.quick import VERB_PREFIX as PREFIX
 from hooks.reply import MAX_UNITS, units
 
@@ -101,8 +101,15 @@ def run_named(verb: str, args: str, ctx: VerbCtx) -> str:
     if verb not in VERBS:
         raise UnknownVerbError(verb)
     module = __import__(f"hooks.verbs.{verb}", fromlist=["run"])
-    answer: str = module.run(args.strip(), ctx)
-    return answer
+    try:
+        said: str = module.run(args.strip(), ctx)
+    except OSError as err:
+        raise StateError(str(err.filename or ctx.settings.home), err.strerror or "failed") from err
+    except ValueError as err:
+        # The library says so of an installation record outside its grammar. The person gets a
+        # sentence: a verb that raised would reach the model as a prompt.
+        raise StateError(ctx.settings.home, str(err)) from err
+    return said
 
 
 def answer(line: str, ctx: VerbCtx) -> str:

@@ -33,20 +33,25 @@ def _meant(wanted: str, ctx: VerbCtx) -> Item:
 
     Raises:
         NotOneMemory: none has this id, or several have.
+        HookError: nothing that waits has it, and the brain cannot be asked.
     """
     if not is_id(wanted):
         raise NotOneMemory(wanted, 0)
-    found = {item.id: item for item in [*_waiting(wanted, ctx), *_known(wanted, ctx)]}
+    waiting = _waiting(wanted, ctx)
+    try:
+        known = _known(wanted, ctx)
+    except (NothingYetError, BrainUnreachable):
+        if not waiting:
+            raise
+        known = []
+    found = {item.id: item for item in [*waiting, *known]}
     if len(found) != 1:
         raise NotOneMemory(wanted, len(found))
     return found.popitem()[1]
 
 
 def _known(wanted: str, ctx: VerbCtx) -> list[Item]:
-    try:
-        brain = open_library(ctx)
-    except (NothingYetError, BrainUnreachable):
-        return []
+    brain = open_library(ctx)
     try:
         return brain.find(wanted)
     finally:

@@ -8,6 +8,7 @@ from hooks.settings import Settings
 from hooks.verbs import VERBS, UnknownVerbError, VerbCtx, answer, parse, run_verb
 from hooks.verbs.memory import Wish, duration
 from hooks.verbs.memory import parse as parse_memory
+from tests.support.memories import remember
 from tests.support.run_hook import ROOT
 
 LINES = {
@@ -107,3 +108,26 @@ def test_other_words_are_refused_with_the_usage(words):
     with pytest.raises(HookError) as caught:
         parse_memory(words)
     assert "/brainhooks:memory on|off" in caught.value.hint
+
+
+DOING = ["remember a sentence", "forget a1a1a1a1", "edit a1a1a1a1 text", "accept a1a1a1a1"]
+
+
+@pytest.mark.parametrize("words", [*DOING, "lessons"])
+def test_a_broken_installation_record_is_answered_with_a_sentence(home, ctx, words):
+    remember(home, "a1", "something", "signal")
+    (home / "installation.json").write_bytes(b"")
+
+    said = answer(f"/brainhooks:{words}", ctx)
+
+    assert "installation.json" in said
+    assert "hint: " in said
+    assert (home / "installation.json").read_bytes() == b""
+
+
+@pytest.mark.parametrize("words", ["remember a sentence", "memory off", "lessons", "explain"])
+def test_a_home_that_is_a_file_is_answered_with_a_sentence(home, ctx, words):
+    home.write_bytes(b"")
+    said = answer(f"/brainhooks:{words}", ctx)
+    assert "Traceback" not in said
+    assert said
