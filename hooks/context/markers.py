@@ -96,16 +96,18 @@ _TOKEN = re.compile(
     rf"(?P<ticks>`+)|<!--[ \t]*(?:@/|/@)(?P<close>{_NAME})[ \t]*-->"
     rf"|<!-- @(?:(?P<head>[A-Za-z](?:(?!-->|<!--).){{0,{MAX_HEADER}}})-->)?"
 )
-_ATTRIBUTE = re.compile(
-    r'(?<![\w.-])([A-Za-z_][\w.-]*)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))', re.ASCII
-)
-_TYPE = re.compile(_NAME)
-_SURROGATE = re.compile("[\ud800-\udfff]")
+# Compiled where they are needed: most texts need neither.
+_ATTRIBUTE = r'(?a)(?<![\w.-])([A-Za-z_][\w.-]*)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))'
+_SURROGATE = "[\ud800-\udfff]"
 
 
 def clean(text: str) -> str:
     """Return ``text`` with every lone surrogate made U+FFFD, so that it can be stored."""
-    return _SURROGATE.sub("\ufffd", text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return re.sub(_SURROGATE, "\ufffd", text)
+    return text
 
 
 def find(text: str) -> list[Candidate]:
@@ -134,7 +136,9 @@ def survey(text: str) -> Survey:
 def attributes(header: str) -> dict[str, str]:
     """Read the attributes behind a type; reserved ones and scopes we do not know are dropped."""
     attrs: dict[str, str] = {}
-    for found in _ATTRIBUTE.finditer(header):
+    if "=" not in header:
+        return attrs
+    for found in re.finditer(_ATTRIBUTE, header):
         name = found[1].lower()
         value = found[3] if found[2] is None else re.sub(r'\\(["\\])', r"\1", found[2])
         if name not in RESERVED and (name != "scope" or value in SCOPES):
@@ -253,7 +257,7 @@ def _split(token: re.Match[str], text: str, end: int) -> tuple[str, str]:
     """Return the lower-case type of an opener and the rest of its header."""
     head = token["head"]
     if head is None:
-        found = _TYPE.match(text, end)
+        found = re.compile(_NAME).match(text, end)
         return (found[0].lower() if found else "", "")
     word, _, rest = head.replace("\t", " ").partition(" ")
     return word.lower(), " " + rest

@@ -18,9 +18,10 @@ QUOTED = "quoted"
 INLINE = "inline-code"
 
 _CODE_INDENT = 4
-_FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
-_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$)")
-_RUNS = re.compile(r"`+")
+# Compiled where they are needed: most texts need none.
+_FENCE = r"(`{3,})[^`]*$|(~{3,})"
+_ITEM = r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)"
+_ITEM_FIRST = "-*+0123456789"
 
 
 def indent_of(line: str, index: int = 0, column: int = 0) -> tuple[int, int]:
@@ -82,7 +83,9 @@ class LineRules:
         return IN_FENCE
 
     def _open_fence(self, line: str, column: int, index: int) -> str:
-        found = _FENCE.match(line, index)
+        if not line.startswith(("```", "~~~"), index):
+            return ""
+        found = re.compile(_FENCE).match(line, index)
         # four columns in, outside a list, it is the lazy end of a paragraph
         if found is None or column >= self._inner + _CODE_INDENT:
             return ""
@@ -95,7 +98,10 @@ class LineRules:
         if _is_rule(line):
             return column, index
         first = True
-        while found := _ITEM.match(line, index):
+        while line[index : index + 1] in _ITEM_FIRST:
+            found = re.compile(_ITEM).match(line, index)
+            if found is None:
+                break
             behind = column + found.end() - index
             inner, after = indent_of(line, found.end(), behind)
             if inner - behind > _CODE_INDENT or after == len(line):
@@ -124,7 +130,7 @@ def closing_runs(line: str) -> dict[int, int]:
     if "`" not in line:
         return spans
     later: dict[int, int] = {}  # length of a run → end of the nearest such run to the right
-    for found in reversed(list(_RUNS.finditer(line))):
+    for found in reversed(list(re.finditer(r"`+", line))):
         start, end = found.span()
         slash = start
         while slash and line[slash - 1] == "\\":

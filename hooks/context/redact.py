@@ -15,7 +15,7 @@ from hooks.context.secret_shapes import SHAPES, Rule
 
 _PASSES = 8  # more than two are needed only where taking out one secret lays another bare
 
-_PROSE = re.compile(
+_PROSE = (
     r"(?:"
     r"a|an|and|any|are|as|be|by|can|changed|empty|expired|for|from|"
     r"given|has|in|invalid|is|its|may|missing|must|needed|never|no|none|not|"
@@ -23,10 +23,12 @@ _PROSE = re.compile(
     r"string|that|the|this|to|true|false|unset|use|used|via|was|when|will|"
     r"with|wrong|your|yes)$"
 )
-_STAND_IN = re.compile(
+_STAND_IN = (
     r"\$\{?[A-Z_][A-Z0-9_]*\}?$|\$\(|\$\{\{|\{\{|<[^>]*>?$|%[A-Z_]+%$|[*.x…]+$|\[redacted:"
     r"|(?:os|process|self|this|settings|config|env|import\.meta)\.[A-Za-z_]|[A-Za-z_][\w.]*[(\[]"
 )
+_PASSWORD_HINTS = ("pass", "pwd")
+_OTHER_HINTS = ("secret", "token", "credential", "key", "_auth")
 _PASSWORD = r"pass(?:word|wd|phrase|code|wort)|pwd"
 _OTHER = (
     r"secret|token|credentials?|(?:api|access|account|private|signing|encryption|master)[_-]?key"
@@ -42,29 +44,36 @@ _VALUE = (
 _NEXT_LINE = r"(?:[|>]?-?[ \t]*\\?\r?\n[ \t]+)?"
 
 
-def _named(names: str) -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:{names}){_SUFFIX}[\\\"'`*\])]{{0,3}}[ \t]*(?P<sign>:=|=>|==?|:)[*]{{0,2}}[ \t]*"
-        rf"{_NEXT_LINE}{_VALUE}",
-        re.IGNORECASE,
+def _named(names: str) -> str:
+    return (
+        rf"(?i)(?:{names}){_SUFFIX}[\\\"'`*\])]{{0,3}}[ \t]*(?P<sign>:=|=>|==?|:)[*]{{0,2}}[ \t]*"
+        rf"{_NEXT_LINE}{_VALUE}"
     )
 
 
-def _option(names: str) -> re.Pattern[str]:
-    return re.compile(
-        rf"--(?:[a-z]{{1,20}}-){{0,3}}(?:{names}){_SUFFIX}(?P<sign>[ \t]+){_VALUE}", re.IGNORECASE
-    )
+def _option(names: str) -> str:
+    return rf"(?i)--(?:[a-z]{{1,20}}-){{0,3}}(?:{names}){_SUFFIX}(?P<sign>[ \t]+){_VALUE}"
 
 
 def _bare(value: str) -> str:
     return value.strip("\"'`\\")
 
 
+def _stands_in(value: str) -> bool:
+    """Say whether the value only names where the secret comes from, or was taken out."""
+    return re.match(_STAND_IN, value) is not None
+
+
+def _is_word(value: str) -> bool:
+    letters = value.replace("-", "")
+    return len(value) < 16 and letters.isascii() and letters.isalpha() and value[1:].islower()
+
+
 def _spare_password(found: re.Match[str]) -> bool:
     value = _bare(found["secret"])
-    if _STAND_IN.match(value) or value.lower() in ("none", "null", "true", "false"):
+    if _stands_in(value) or value.lower() in ("none", "null", "true", "false"):
         return True
-    return found["sign"] != "=" and _PROSE.match(value) is not None
+    return found["sign"] != "=" and re.match(_PROSE, value) is not None
 
 
 def _spare_other(found: re.Match[str]) -> bool:
@@ -75,24 +84,13 @@ def _spare_other(found: re.Match[str]) -> bool:
     return found["sign"] != "=" and not found["quote"] and _is_word(value)
 
 
-def _is_word(value: str) -> bool:
-    return (
-        len(value) < 16
-        and value.isascii()
-        and value.replace("-", "").isalpha()
-        and (value[1:].islower())
-    )
-
-
 def _spare_word(found: re.Match[str]) -> bool:
     value = _bare(found["secret"])
-    return _is_word(value) or _STAND_IN.match(value) is not None
+    return _is_word(value) or _stands_in(value)
 
 
 def _spare_header(found: re.Match[str]) -> bool:
-    if found["scheme"]:
-        return _STAND_IN.match(found["secret"]) is not None
-    return _spare_word(found)
+    return _stands_in(found["secret"]) if found["scheme"] else _spare_word(found)
 
 
 def _spare_user(found: re.Match[str]) -> bool:
@@ -101,21 +99,27 @@ def _spare_user(found: re.Match[str]) -> bool:
     if found["secret"].startswith("[redacted:"):
         return True
     if not colon:
-        return len(user) < 20 or _STAND_IN.match(user) is not None
-    return not password or _STAND_IN.match(password) is not None
+        return len(user) < 20 or _stands_in(user)
+    return not password or _stands_in(password)
 
 
 def _spare_ids(found: re.Match[str]) -> bool:
-    return found["secret"].isdigit() or _STAND_IN.match(_bare(found["secret"])) is not None
+    return found["secret"].isdigit() or _stands_in(_bare(found["secret"]))
 
 
 def _spare_basic(found: re.Match[str]) -> bool:
     return ":" not in _decoded(found["secret"])
 
 
+def _spare_plain(found: re.Match[str]) -> bool:
+    inside = _decoded(found["secret"])
+    lowered = inside.lower()
+    return not any(next(rule.matches(inside, lowered), None) for rule in (*SHAPES, *_NAMED))
+
+
 def _decoded(text: str) -> str:
     """Return what base64 (also the URL alphabet, also broken over lines) says, or ``""``."""
-    plain = re.sub(r"[\\\s]", "", text).translate({45: "+", 95: "/", 61: None})
+    plain = "".join(text.split()).replace("\\", "").translate({45: "+", 95: "/", 61: None})
     plain = plain[: len(plain) - (len(plain) % 4 == 1)]
     try:
         return binascii.a2b_base64(plain + "=" * (-len(plain) % 4)).decode("latin-1")
@@ -123,58 +127,51 @@ def _decoded(text: str) -> str:
         return ""
 
 
-def _spare_plain(found: re.Match[str]) -> bool:
-    inside = _decoded(found["secret"])
-    return not any(_hits(rule, inside) for rule in (*SHAPES, *_NAMED))
-
-
-def _hits(rule: Rule, text: str) -> bool:
-    return any(rule.spare is None or not rule.spare(found) for found in rule.pattern.finditer(text))
-
-
 _NAMED = (
     Rule(
         "url-userinfo",
-        re.compile(r"(?<=://)(?P<secret>[^\s/\"'<>`@]+(?:@[^\s/\"'<>`@]+)*)(?=@)"),
+        ("://",),
+        r"(?<=://)(?P<secret>[^\s/\"'<>`@]+(?:@[^\s/\"'<>`@]+)*)(?=@)",
         _spare_user,
     ),
     Rule(
         "authorization",
-        re.compile(
-            r"authorization[\\\"']{0,2}[ \t]*[:=][ \t]*[\\\"']{0,2}"
-            r"(?P<scheme>(?:basic|bearer|token|digest|apikey)\s+)?(?P<secret>[^\s\"'`,\\]{6,})",
-            re.IGNORECASE,
-        ),
+        ("authorization",),
+        r"(?i)authorization[\\\"']{0,2}[ \t]*[:=][ \t]*[\\\"']{0,2}"
+        r"(?P<scheme>(?:basic|bearer|token|digest|apikey)\s+)?(?P<secret>[^\s\"'`,\\]{6,})",
         _spare_header,
     ),
     Rule(
         "bearer-token",
-        re.compile(r"\bbearer\s+(?P<secret>[A-Za-z0-9._~+/=-]{6,})", re.IGNORECASE),
+        ("bearer",),
+        r"(?i)\bbearer\s+(?P<secret>[A-Za-z0-9._~+/=-]{6,})",
         _spare_word,
     ),
     Rule(
         "basic-auth",
-        re.compile(r"\bbasic[ \t]+(?P<secret>[A-Za-z0-9+/]{8,}={0,2})", re.IGNORECASE),
+        ("basic",),
+        r"(?i)\bbasic[ \t]+(?P<secret>[A-Za-z0-9+/]{8,}={0,2})",
         _spare_basic,
     ),
     Rule(
         "basic-auth",
-        re.compile(r"(?<![\w-])(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:(?P<secret>[^\s\"']+)"),
+        ("-u", "--user"),
+        r"(?<![\w-])(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:(?P<secret>[^\s\"']+)",
         _spare_ids,
     ),
-    Rule("password", _named(_PASSWORD), _spare_password),
-    Rule("password", _option(_PASSWORD), _spare_password),
-    Rule("secret", _named(_OTHER), _spare_other),
-    Rule("secret", _option(_OTHER), _spare_other),
+    Rule("password", _PASSWORD_HINTS, _named(_PASSWORD), _spare_password),
+    Rule("password", _PASSWORD_HINTS, _option(_PASSWORD), _spare_password),
+    Rule("secret", _OTHER_HINTS, _named(_OTHER), _spare_other),
+    Rule("secret", _OTHER_HINTS, _option(_OTHER), _spare_other),
 )
+_ENCODED_MIN = 24
 _ENCODED = Rule(
     "encoded-secret",
-    re.compile(
-        r"(?<![A-Za-z0-9+/=_-])(?P<secret>(?:(?:\\?\r?\n[ \t]*)?[A-Za-z0-9+/_-]){24,}={0,2})"
-    ),
+    ("",),
+    r"(?<![A-Za-z0-9+/=_-])"
+    rf"(?P<secret>(?:(?:\\?\r?\n[ \t]*)?[A-Za-z0-9+/_-]){{{_ENCODED_MIN},}}={{0,2}})",
     _spare_plain,
 )
-RULES = (*SHAPES, *_NAMED, _ENCODED)
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
@@ -183,24 +180,25 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     Done twice it is the same as once.
     """
     kinds: list[str] = []
+    # half of the shortest encoded secret, as it may stand on two lines
+    long_word = any(len(word) >= _ENCODED_MIN // 2 for word in text.split())
+    rules = (*SHAPES, *_NAMED, _ENCODED) if long_word else (*SHAPES, *_NAMED)
     for _ in range(_PASSES):
-        before = text
-        for rule in RULES:
-            text = _apply(rule, text, kinds)
+        before, lowered = text, text.lower()
+        for rule in rules:
+            text = _apply(rule, text, lowered, kinds)
         if text == before:
             break
     return text, tuple(kinds)
 
 
-def _apply(rule: Rule, text: str, kinds: list[str]) -> str:
+def _apply(rule: Rule, text: str, lowered: str, kinds: list[str]) -> str:
     parts: list[str] = []
     at = 0
-    for found in rule.pattern.finditer(text):
-        if rule.spare is not None and rule.spare(found):
-            continue
+    for found in rule.matches(text, lowered):
         start, end = found.span("secret" if "secret" in found.re.groupindex else 0)
         parts += (text[at:start], f"[redacted:{rule.kind}]")
         at = end
         if rule.kind not in kinds:
             kinds.append(rule.kind)
-    return "".join((*parts, text[at:]))
+    return "".join((*parts, text[at:])) if parts else text
