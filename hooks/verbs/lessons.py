@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from hooks.context import outbox
 from hooks.context.brain_adapter import principal
+from hooks.errors import BrainUnreachable
 from hooks.verbs.library import NothingYetError, here, is_id, open_library
 from hooks.verbs.wording import WHO, count, memory_line, minute
 
@@ -10,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hooks.context.brains import Item
     from hooks.context.project import Project
+    from hooks.errors import HookError
     from hooks.verbs import VerbCtx
     from hooks.verbs.library import Library
 
@@ -24,8 +27,10 @@ STATES = {
 def run(args: str, ctx: VerbCtx) -> str:
     try:
         brain = open_library(ctx)
-    except NothingYetError as err:
-        return f"{err}.".capitalize()
+    except (NothingYetError, BrainUnreachable) as err:
+        if isinstance(err, NothingYetError) and outbox.is_empty(ctx.settings.home):
+            return f"{err}.".capitalize()  # and the home, if there is none, stays absent
+        return _on_disk(ctx, err)
     try:
         if is_id(args):
             found = brain.find(args.lower())
@@ -77,6 +82,21 @@ def _all(brain: Library, ctx: VerbCtx) -> str:
 
 def _name(project: Project) -> str:
     return project.label or "this folder, which belongs to no project"
+
+
+def _on_disk(ctx: VerbCtx, why: HookError) -> str:
+    """List what a session would be told now, where the brain itself cannot be asked."""
+    from hooks.context.memory_view import Where, view
+
+    project = here(ctx)
+    seen = view(ctx.settings, ctx.env, Where(project.id, ctx.session_id, ctx.at))
+    lines = [f"From what is on disk, since {why}."]
+    for section in seen.sections:
+        if section.items:
+            lines += [f"{section.title}:", *_newest(list(section.items))]
+    if len(lines) == 1:
+        lines.append(f"Nothing is known for {_name(project)}.")
+    return "\n".join(lines)
 
 
 def _newest(items: list[Item]) -> list[str]:

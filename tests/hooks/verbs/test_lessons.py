@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from hooks.verbs.lessons import MOST, run
+from hooks.verbs.remember import run as keep
 from tests.support.memories import remember
 
 
@@ -55,3 +56,18 @@ def test_a_long_list_says_how_many_are_left(home, ctx):
     said = run("", ctx)
     assert "3 older" in said
     assert said.count("\n") == MOST + 2
+
+
+def test_without_a_brain_what_waits_on_disk_is_listed(ctx):
+    nobrain = ctx._replace(settings=ctx.settings._replace(brain_source="none"))
+    keep("the port is 443", nobrain)
+
+    said = run("", nobrain)
+
+    assert "no brain is configured" in said
+    assert "the port is 443  (you)" in said
+
+
+def test_what_waits_for_a_brain_that_was_never_made_is_listed(ctx):
+    keep("the port is 443", ctx._replace(settings=ctx.settings._replace(brain_source="none")))
+    assert "the port is 443  (you)" in run("", ctx)
