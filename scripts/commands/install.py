@@ -8,6 +8,8 @@ import typer
 
 from scripts.commands import COMMANDS, door
 from scripts.commands.settings_change import show, target_of
+from scripts.doctor import Look
+from scripts.doctor.agent import plugins
 from scripts.installer import groups_for, install, preview
 
 
@@ -43,4 +45,6 @@ def _command(
         typer.echo(f"A copy of what stood there: {change.backup}")
     if change.excluded:
         typer.echo(f"Git ignores it: a line in {change.excluded}")
+    for copy in plugins(Look(here.env, here.at, here.cwd, here.root)):
+        typer.echo(f"The plugin {copy} is enabled too; one of the two is enough.")
     typer.echo("Start a new session to use them; brainhooks doctor checks the rest.")

@@ -91,6 +91,12 @@ def test_a_second_install_changes_nothing_and_one_from_elsewhere_takes_its_place
     assert (profile / "settings.json.brainhooks-backup").read_bytes() == b'{"model":"opus"}'
 
 
+def test_an_enabled_plugin_is_pointed_out(home, profile):
+    profile.mkdir()
+    (profile / "settings.json").write_bytes(b'{"enabledPlugins": {"brainhooks@market": true}}')
+    assert "brainhooks@market is enabled too" in run_cli("install", home=home).stdout
+
+
 def test_a_dry_run_shows_the_change_and_writes_nothing(home, profile):
     profile.mkdir()
     (profile / "settings.json").write_bytes(b'{\n  "model": "opus"\n}\n')
