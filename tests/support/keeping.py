@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from hooks.context.ledger import Ledger, Receipt, Sighting
 from hooks.payload import Event
 from hooks.settings import Settings
 from scripts.swarm_v2.installation import installation
-from tests.support.session import Session
+from tests.support.session import Session, compact
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,3 +102,16 @@ class Kept:
 
     def waiting(self) -> list[str]:
         return outbox.names(self.home)
+
+
+def copy_as_fork(kept: Kept, home: Path, project: Path, *, marked: bool = True) -> Kept:
+    """Another session whose transcript repeats the first one's lines, as a fork's does."""
+    fork = Kept(home, project)
+    fork.at = kept.at
+    lines = [json.loads(line) for line in kept.session.transcript.read_bytes().splitlines()]
+    with fork.session.transcript.open("ab") as file:
+        for line in lines:
+            origin = {"requestSessionId": kept.session.id} if line["type"] == "assistant" else {}
+            extra = origin if marked else {"sessionKind": "bg"}
+            file.write(compact({**line, "sessionId": fork.session.id, **extra}))
+    return fork

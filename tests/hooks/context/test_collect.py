@@ -12,10 +12,10 @@ import pytest
 
 from hooks.context import marks, switch
 from hooks.context.brain_adapter import namespace
-from hooks.context.scope_log import load, record
 from hooks.context.scope import Scope
+from hooks.context.scope_log import load, record
 from scripts.swarm_v2 import keyspace
-from tests.support.keeping import FOUNDED, START, Kept, lesson
+from tests.support.keeping import FOUNDED, START, Kept, copy_as_fork, lesson
 from tests.support.session import compact, recorded_lines
 
 WEB = "git.example.org/shop/web"
@@ -169,19 +169,6 @@ def test_a_marker_never_straddles_two_messages(kept):
     turn(kept, "<!-- @lesson -->begin")
     kept.say("end<!-- @/lesson -->")
     assert kept.collect().kept == ()
-
-
-def copy_as_fork(kept, home, project, *, marked=True):
-    """Another session whose transcript repeats the first one's lines, as a fork's does."""
-    fork = Kept(home, project)
-    fork.at = kept.at
-    lines = [json.loads(line) for line in kept.session.transcript.read_bytes().splitlines()]
-    with fork.session.transcript.open("ab") as file:
-        for line in lines:
-            origin = {"requestSessionId": kept.session.id} if line["type"] == "assistant" else {}
-            extra = origin if marked else {"sessionKind": "bg"}
-            file.write(compact({**line, "sessionId": fork.session.id, **extra}))
-    return fork
 
 
 @pytest.mark.parametrize("marked", [True, False], ids=["fork", "background copy"])
@@ -456,7 +443,8 @@ def test_a_stop_that_has_nothing_to_keep_loads_no_database_and_no_grammar():
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "import hooks.context.collect, hooks.context.marks\n"
-        "print(sorted({'sqlite3','re','json','typing','pathlib','hashlib','uuid'} & set(sys.modules)))"
+        "heavy = {'sqlite3', 're', 'json', 'typing', 'pathlib', 'hashlib', 'uuid'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
     )
     root = str(Path(__file__).resolve().parents[3])
     run = subprocess.run(
