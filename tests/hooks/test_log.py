@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from hooks import lock
 from hooks.log import MAX_LINE, MAX_LOG_BYTES, log
 from tests.support.processes import at_once
 
@@ -49,6 +50,26 @@ def test_a_full_log_makes_room_once_and_the_one_before_goes(home: Path) -> None:
     assert (home / "logs" / "hooks.log.1").stat().st_size >= MAX_LOG_BYTES
     both = _lines(home, "hooks.log.1")[1:] + _lines(home)
     assert sorted(line for line in both if line) == [f"at Stop {n} said" for n in range(8)]
+
+
+def test_a_log_that_another_process_just_rotated_is_not_rotated_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The race of two that both found it full, at its narrowest: the first is done by now."""
+    path = home / "logs" / "hooks.log"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"x" * MAX_LOG_BYTES + b"\n")
+
+    def others_first(lock_path: str) -> lock.Lock | None:
+        path.rename(f"{path}.1")
+        path.write_text("short\n")
+        return real(lock_path)
+
+    real = lock.try_lock
+    monkeypatch.setattr(lock, "try_lock", others_first)
+    log(str(home), AT, "Stop", "s", "said")
+    assert _lines(home) == ["short", f"{AT} Stop s said"]
+    assert (home / "logs" / "hooks.log.1").stat().st_size > MAX_LOG_BYTES
 
 
 def test_a_log_that_cannot_be_written_is_given_up_quietly(home: Path) -> None:

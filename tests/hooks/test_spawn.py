@@ -128,8 +128,12 @@ def test_a_detached_program_that_is_absent_is_an_error() -> None:
         detach(["/no/such/program"], ENV)
 
 
-def test_a_started_program_dies_of_a_broken_pipe_as_programs_do() -> None:
+def test_a_started_program_dies_of_a_broken_pipe_as_programs_do(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGPIPE) == signal.SIG_IGN, "Python ignores it"
     assert _sh("grep SigIgn /proc/self/status") is not None
     ignored = int((_sh("grep SigIgn /proc/self/status") or "x:0").split(":")[1], 16)
     assert not ignored & 1 << (signal.SIGPIPE - 1)
+    out = tmp_path / "ignored"
+    pid = detach(["/bin/sh", "-c", f"grep SigIgn /proc/self/status >'{out}'"], ENV)
+    os.waitpid(pid, 0)
+    assert int(out.read_text().split(":")[1], 16) == ignored

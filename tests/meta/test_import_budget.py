@@ -13,10 +13,10 @@ from tests.support.processes import ROOT, command
 _HEAVY = (
     "argparse ast asyncio base64 bisect collections concurrent contextlib copy csv ctypes "
     "dataclasses decimal email enum fnmatch fractions functools getpass glob hashlib heapq hmac "
-    "http inspect ipaddress json keyword locale logging multiprocessing operator pathlib pickle platform pprint "
-    "pydantic queue random re redis reprlib sched secrets select selectors shlex shutil "
-    "signal socket sqlite3 ssl string struct subprocess tempfile textwrap threading "
-    "traceback typer types typing unittest urllib uuid weakref zlib zipfile "
+    "http inspect ipaddress json keyword locale logging multiprocessing operator "
+    "pathlib pickle platform pprint pydantic queue random re redis reprlib sched secrets "
+    "select selectors shlex shutil signal socket sqlite3 ssl string struct subprocess tempfile "
+    "textwrap threading traceback typer types typing unittest urllib uuid weakref zlib zipfile "
 )
 HEAVY = frozenset(_HEAVY.split())
 
@@ -41,6 +41,9 @@ BUDGET: dict[str, set[str]] = {
     "scripts.swarm_v2.brain_path": set(),
     "scripts.swarm_v2.sweep": set(),
     "scripts.swarm_v2.installation": set(),
+    "hooks.context.hint": set(),
+    "hooks.quick": set(),
+    "hooks.dispatch": set(),
     "hooks.context.markers": {"re", "enum", "functools", "collections", "types", "operator"}
     | {"keyword", "reprlib", "copyreg"},  # what re itself loads
 }

@@ -11,6 +11,7 @@ from freezegun import freeze_time
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hooks import atomic
 from scripts.swarm_v2 import keyspace
 from scripts.swarm_v2.installation import (
     copied_from_elsewhere,
@@ -171,6 +172,23 @@ def test_every_cut_of_a_record_is_refused_or_still_whole() -> None:
     whole = encode(Installation(ID, NOON))
     found = {cut: parse(whole[:cut]) for cut in range(len(whole) + 1)}
     assert {cut for cut, record in found.items() if record} == {len(whole) - 1, len(whole)}
+
+
+def test_a_record_made_between_our_miss_and_our_look_is_read(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The race of concurrent first calls, at its narrowest."""
+    made = []
+
+    def miss_then_read(path: str, limit: int) -> bytes | None:
+        if not made:
+            made.append(Installation(ID, NOON))
+            atomic.link_new(path, encode(made[0]))
+            return None
+        return atomic.read(path, limit)
+
+    monkeypatch.setattr("scripts.swarm_v2.installation.read_file", miss_then_read)
+    assert [read(home)] == made
 
 
 def test_sixteen_processes_agree_on_one_record_and_one_cutover(home: Path) -> None:
