@@ -178,7 +178,7 @@ def test_a_record_made_between_our_miss_and_our_look_is_read(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The race of concurrent first calls, at its narrowest."""
-    made = []
+    made: list[Installation] = []
 
     def miss_then_read(path: str, limit: int) -> bytes | None:
         if not made:
