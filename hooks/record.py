@@ -30,7 +30,6 @@ class NamedTuple(tuple):  # type: ignore[type-arg]  # tuple[...] as a base costs
     __match_args__: tuple[str, ...] = ()
     _fields: tuple[str, ...] = ()
     _field_defaults: dict[str, object] = {}  # noqa: RUF012 - ClassVar is in typing
-    _defaults = _field_defaults
 
     def __init_subclass__(cls) -> None:
         if NamedTuple not in cls.__bases__:
@@ -40,7 +39,6 @@ class NamedTuple(tuple):  # type: ignore[type-arg]  # tuple[...] as a base costs
         cls._fields = fields
         cls.__match_args__ = fields  # type: ignore[misc]  # final to mypy once it has a value
         cls._field_defaults = {name: own[name] for name in fields if name in own}
-        cls._defaults = cls._field_defaults
         for index, name in enumerate(fields):
             setattr(cls, name, _tuplegetter(index, None))
 

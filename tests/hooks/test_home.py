@@ -54,8 +54,8 @@ def test_the_older_folder_is_kept_where_it_exists(tmp_path: Path) -> None:
 
 def test_a_profile_of_the_agent_is_an_installation_of_its_own(tmp_path: Path) -> None:
     (tmp_path / ".agentihooks").mkdir()
-    env = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": "/profiles/work/"}
-    assert resolve_home(env) == "/profiles/work/agentihooks"
+    env = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": "/profiles/team/"}
+    assert resolve_home(env) == "/profiles/team/agentihooks"
     env["CLAUDE_CONFIG_DIR"] = ""
     assert resolve_home(env) == str(tmp_path / ".agentihooks")
 
