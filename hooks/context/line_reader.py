@@ -22,6 +22,7 @@ class LineReader:
         self.sightings: list[Sighted] = []
         self.moves: list[Moved] = []
         self.cwd, self.branch = cwd, branch
+        self.known = (cwd, branch)  # at ``done``: without an unfinished last line's
         self._window = window
         self._fd = fd
         self._place = KnownPlace()
@@ -50,6 +51,7 @@ class LineReader:
             self._pass_over(window.buffer, window.end)
             return True
         raw = window.unfinished()
+        self.known = (self.cwd, self.branch)
         if raw:
             self._consider(raw, 0, len(raw), hinted=HINT in raw, whole_only=True)
         return False

@@ -79,13 +79,13 @@ class Counts(NamedTuple):
 class Scan:
     """One pass over the new part of a transcript. Iterate ``batches`` once, to the end.
 
-    Afterwards ``position`` is where the next pass starts, ``cwd`` and ``branch`` are the last
-    known, ``counts`` what was damaged. ``restarted`` says that a start position was given and
+    Afterwards ``position`` is where the next pass starts, ``cwd`` and ``branch`` are what is
+    known there, ``counts`` what was damaged. ``restarted`` says that a start position was given and
     no longer held. Where the file does not exist there is nothing, and ``position`` is None.
     """
 
     def __init__(self, fd: int, start: Position | None, cwd: str, branch: str) -> None:
-        self.position = start
+        self.position = start if fd >= 0 else None
         self.cwd, self.branch = cwd, branch
         self.counts = Counts()
         self.restarted = False
@@ -109,7 +109,7 @@ class Scan:
                 more = reader.step()
                 while batch := _next_batch(reader, fd, last=not more):
                     yield batch
-            self.cwd, self.branch = reader.cwd, reader.branch
+            self.cwd, self.branch = reader.known
             self.counts = reader.counts()
             self.position = position_at(fd, reader.done)
 
