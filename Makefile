@@ -34,7 +34,6 @@ check: .venv/ready
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 	@$(PY) tools/size.py
-	@$(PY) tools/layers.py
 
 format: .venv/ready
 	@$(PY) -m ruff format .

@@ -1,0 +1,76 @@
+"""What each event loads. Milliseconds belong in ``make bench``; names never flake."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from hooks.dispatch import EVENTS
+from tests.support.run_hook import ROOT, recorded, run_hook, wait_for_workers
+
+LOADED = re.compile(r"^import time: +\d+ \| +\d+ \| +(\S+)$", re.MULTILINE)
+# No hook of an agent that waits may load one of these, whatever it has to do.
+HEAVY = {
+    *("pydantic", "redis", "typer", "rich", "platformdirs", "http.client", "urllib.request"),
+    *("asyncio", "subprocess", "logging", "typing", "dataclasses", "pathlib", "uuid", "json"),
+}
+# Proving that there is nothing to do costs nothing but the door.
+DOOR = {
+    *("hooks", "hooks.dispatch", "hooks.home", "hooks.payload", "hooks.errors", "hooks.quick"),
+    *("hooks.record", "hooks.context", "hooks.context.marks", "scripts", "scripts.swarm_v2"),
+    *("scripts.swarm_v2.wire_json", "scripts.swarm_v2.digest"),
+}
+OF_PYTHON = {"re", "hashlib", "datetime", "sqlite3", "select", "socket", "enum", "functools"}
+QUIET = ["UserPromptSubmit", "Stop", "PreCompact", "MessageDisplay"]
+
+
+def loaded(event, home, session):
+    """Run ``event`` and return every module that its process imported."""
+    payload = recorded(event, cwd=str(session.project), session_id=session.id)
+    payload["transcript_path"] = str(session.transcript)
+    if event == "MessageDisplay":
+        payload["delta"] = "Hello there."
+    elif "last_assistant_message" in payload:
+        payload["last_assistant_message"] = "Hello there."
+    run = run_hook(event, payload, home, flags=("-X", "importtime"))
+    wait_for_workers(home)
+    assert run.rc == 0, run.stderr
+    names = set(LOADED.findall(run.stderr))
+    assert "hooks.dispatch" in names, "the list of imports could not be read"
+    return names, run
+
+
+def prepare(session):
+    """A session with a memory from an earlier one, a prompt, and an answer with a lesson."""
+    session.start()
+    session.prompt("hello")
+    session.says("Done. <!-- @lesson -->the staging database is reset<!-- @/lesson -->")
+
+
+@pytest.mark.parametrize("event", sorted(EVENTS))
+def test_an_event_with_work_to_do_loads_nothing_heavy(event, home, session):
+    current = session()
+    prepare(current)
+    names, _ = loaded(event, home, current)
+    assert HEAVY & names == set()
+
+
+@pytest.mark.parametrize("event", QUIET)
+def test_an_event_with_nothing_to_do_loads_the_door_only(event, home, session):
+    current = session()
+    prepare(current)
+    current.stop()
+    current.settle()
+    loaded(event, home, current)
+    names, run = loaded(event, home, current)
+    assert run.stdout == b""
+    ours = {name for name in names if name.split(".")[0] in ("hooks", "scripts")}
+    assert ours <= DOOR
+    assert (HEAVY | OF_PYTHON) & names == set()
+
+
+def test_the_list_of_events_is_the_one_that_the_plugin_registers():
+    registered = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+    assert set(registered) == set(EVENTS)
