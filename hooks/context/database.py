@@ -7,7 +7,6 @@ every time, and a rollback journal is also right on filesystems without shared m
 from __future__ import annotations
 
 import os
-import sqlite3
 
 from hooks.atomic import make_folder
 from hooks.errors import HookError, StateError
@@ -15,14 +14,22 @@ from hooks.lock import held
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     Values = Sequence[object] | Mapping[str, object]
 
+else:
+    # The C module alone: the package around it loads datetime and collections, a third of an
+    # interpreter start, for converters of dates that we do not use.
+    try:
+        import _sqlite3 as sqlite3
+    except ImportError:  # an interpreter that hides it
+        import sqlite3
+
 BUSY_S = 10.0  # one busy timeout everywhere; a batch of 256 markers on a slow disk holds for 5 s
-# What SQLite says of a file that is no database, or no longer one.
-_DAMAGE = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+_DAMAGE = (11, 26)  # SQLITE_CORRUPT and SQLITE_NOTADB: no database, or no longer one
 
 
 class DamagedError(StateError):

@@ -11,12 +11,9 @@ import os
 
 from hooks.clock import iso
 from hooks.context import outbox, switch
-from hooks.context.brain_adapter import brain_kind
-from hooks.context.brains import BRAINS
 from hooks.context.collect import Kept, Start
 from hooks.context.keeping import Keeper, Origin, sighting, sighting_in
-from hooks.context.ledger import Ledger, Read, Sighting
-from hooks.context.ledger_notes import Graves
+from hooks.context.ledger import TOMBSTONES, Ledger, Read, Sighting
 from hooks.context.position import encode_position, parse_position, valid
 from hooks.context.thought import Thought, think
 from hooks.errors import OutboxError
@@ -27,6 +24,7 @@ if TYPE_CHECKING:
 
     from hooks.context.collect import Task
     from hooks.context.database import Transaction
+    from hooks.context.ledger_notes import Graves
     from hooks.context.scope_log import Transition
     from hooks.context.sources import Source
     from hooks.context.transcript import Batch, Sighted
@@ -41,10 +39,10 @@ class Gatherer:
         self.task, self.home, self.at = task, task.home, task.at
         self.keeper = Keeper(task.settings, task.at)
         self.switches = switch.load(task.home)
-        self.graves = Graves(task.home)
+        self.graves = _graves(task.home)
         self.ledger = Ledger.open(task.home, task.at)
         self.lost_at = self.ledger.note("lost")
-        self.asks_first = not BRAINS[brain_kind(task.settings)].remembers_keys
+        self.asks_first = bool(self.lost_at) and not _remembers_keys(task)
 
     def close(self) -> None:
         self.ledger.close()
@@ -72,12 +70,33 @@ class Gatherer:
         project = scope.project_id if scope else ""
         return self.switches.off(when, project, origin.session) is not None
 
+    def is_forgotten(self, thought: Thought, origin: Origin, key: str) -> bool:
+        return self.graves is not None and self.graves.holds(
+            key, origin.message_id, origin.session, thought.digest
+        )
+
     def must_ask(self, origin: Origin) -> bool:
         """Say whether only the person can know if the brain has it.
 
         The ledger was lost after it was written, and the brain does not know keys for ever.
         """
         return self.asks_first and origin.at is not None and iso(origin.at) < self.lost_at
+
+
+def _graves(home: str) -> Graves | None:
+    """Return the forgotten thoughts; None, and nothing loaded, where none ever was."""
+    if not os.path.exists(os.path.join(home, TOMBSTONES)):
+        return None
+    from hooks.context.ledger_notes import Graves
+
+    return Graves(home)
+
+
+def _remembers_keys(task: Task) -> bool:
+    from hooks.context.brain_adapter import brain_kind
+    from hooks.context.brains import BRAINS
+
+    return BRAINS[brain_kind(task.settings)].remembers_keys
 
 
 class Work:
@@ -175,7 +194,7 @@ def _judge_new(work: Work, thought: Thought, origin: Origin) -> None:
     key = gatherer.keeper.key(thought, origin, scope)
     if gatherer.forbidden(origin, scope):
         _ignore(work, thought, origin, MEMORY_OFF)
-    elif gatherer.graves.holds(key, origin.message_id, origin.session, thought.digest):
+    elif gatherer.is_forgotten(thought, origin, key):
         _ignore(work, thought, origin, FORGOTTEN)
     elif known := _known_as(work, thought, origin, key):
         first = not ledger.sightings_of(known)
@@ -191,11 +210,11 @@ def _known_as(work: Work, thought: Thought, origin: Origin, key: str) -> str:
     A marker that so far only the hook's payload had is adopted by its first line in the
     transcript: same key, or same session, type and content after the prompt it answered.
     """
-    from hooks.context.last_message import answers
-
     if work.ledger.receipt(key) is not None:
         return key
     for receipt in work.ledger.unseen(origin.session, thought.type, thought.digest):
+        from hooks.context.last_message import answers
+
         if answers(origin.path, origin.at_byte, receipt.prompt_id):
             return receipt.key
     return ""

@@ -67,7 +67,7 @@ def _is_known(belief: Belief, thought: Thought, key: str) -> bool:
     gatherer, origin = belief.gatherer, belief.origin
     if gatherer.ledger.receipt(key) is not None:
         return True
-    if gatherer.graves.holds(key, "", origin.session, thought.digest):
+    if gatherer.is_forgotten(thought, origin, key):
         return True
     places = gatherer.ledger.sightings_like(origin.session, thought.type, thought.digest)
     here = [place for place in places if place.path == origin.path]

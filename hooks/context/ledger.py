@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from hooks.clock import iso
-from hooks.context import ledger_notes
 from hooks.context.database import DamagedError, Database
 from hooks.context.marks import LEDGER
 from scripts.swarm_v2.wire_json import dumps, load_object
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 else:
     from hooks.record import NamedTuple
 
+TOMBSTONES = os.path.join("brain", "tombstones.jsonl")  # see ledger_notes
 VERSION = 1
 SCHEMA = """
 CREATE TABLE receipt (
@@ -126,7 +126,9 @@ class Ledger:
             db = Database(path, SCHEMA, VERSION)
         ledger = cls(home, db)
         if ledger.note("begun") == "":
-            ledger_notes.begin(ledger, at)
+            from hooks.context.ledger_notes import begin
+
+            begin(ledger, at)
         return ledger
 
     @classmethod

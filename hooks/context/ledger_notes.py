@@ -13,6 +13,7 @@ import os
 
 from hooks import atomic
 from hooks.clock import iso
+from hooks.context.ledger import TOMBSTONES
 from hooks.lock import held
 from scripts.swarm_v2.wire_json import dumps, load_object
 
@@ -73,7 +74,7 @@ def begin(ledger: Ledger, at: datetime) -> None:
 
 
 def tombstones_path(home: str) -> str:
-    return os.path.join(home, "brain", "tombstones.jsonl")
+    return os.path.join(home, TOMBSTONES)
 
 
 def bury(home: str, tombstone: Tombstone) -> None:

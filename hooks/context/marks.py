@@ -44,7 +44,9 @@ def mark_path(home: str, ident: str) -> str:
 def ledger_identity(home: str) -> str:
     """Return the ledger's own random identity as 8 hex digits; "" where there is no ledger.
 
-    A ledger that was lost and made again has another one.
+    A ledger that was lost and made again has another one. Never call it inside a transaction:
+    closing a descriptor of the file drops every POSIX lock that this process has on it, those
+    of its SQLite connection too.
     """
     try:
         fd = os.open(os.path.join(home, LEDGER), os.O_RDONLY | os.O_CLOEXEC)

@@ -11,13 +11,14 @@ import os
 
 from hooks import atomic
 from hooks.clock import compact, parse_iso
-from hooks.context.brains import Item
 from hooks.errors import OutboxError
 from scripts.swarm_v2.wire_json import dumps, load_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from hooks.context.brains import Item
 
     Document = dict[str, object]
 
@@ -169,6 +170,7 @@ def newest(home: str, limit: int) -> list[Document]:
 
 def as_item(document: Mapping[str, object], principal: str) -> Item | None:
     """Return a waiting document as its reader would see it later; None without a recorded key."""
+    from hooks.context.brains import Item
     from scripts.swarm_v2.scope_key import Identity, ScopeKeyError, resolve_scope_key
 
     key, attrs = document.get("idempotency_key"), document["attrs"]
