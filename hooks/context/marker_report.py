@@ -125,5 +125,9 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _shown(text: str, found: Candidate) -> str:
-    source = found.marker.content if found.marker else text[found.start : found.start + 4 * SHOWN]
-    return " ".join(source.split())[:SHOWN]
+    if found.marker:
+        source = found.marker.content
+    else:
+        end = found.end if found.reason != "unclosed" else found.start + 4 * SHOWN
+        source = text[found.start : end]
+    return " ".join(source.split())[:SHOWN].rstrip()

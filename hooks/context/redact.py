@@ -24,7 +24,7 @@ _PROSE = (
     r"with|wrong|your|yes)$"
 )
 _STAND_IN = (
-    r"\$\{?[A-Z_][A-Z0-9_]*\}?$|\$\(|\$\{\{|\{\{|<[^>]*>?$|%[A-Z_]+%$|[*.x…]+$|\[redacted:"
+    r"\$\{?[A-Z_][A-Z0-9_]*\}?$|\$\(|\$\{\{|\{\{|<[^>]*>?$|%[A-Z_]+%$|(?:[*.…]+|x{3,})$|\[redacted:"
     r"|(?:os|process|self|this|settings|config|env|import\.meta)\.[A-Za-z_]|[A-Za-z_][\w.]*[(\[]"
 )
 _PASSWORD_HINTS = ("pass", "pwd")
@@ -175,7 +175,7 @@ _ENCODED = Rule(
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return ``text`` with each secret as ``[redacted:<kind>]``, and the kinds, first seen first.
+    """Return ``text`` with each secret as ``[redacted:<kind>]``, and the kinds, each once.
 
     Done twice it is the same as once.
     """
