@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import random
 import statistics
 import uuid
 from typing import TYPE_CHECKING, NamedTuple
 
-from bench.measure import NOTHING, Job, peak_bytes, syncs, wall_s
+from bench.measure import NOTHING, PYTHON, Job, peak_bytes, syncs, wall_s
 from bench.workload import FOLDER, MB, PROJECT, Bench, make_transcript
 from tests.support.git import make_repo
 
@@ -168,6 +169,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=25)
     rounds = parser.parse_args().rounds
     bed = Bed()
+    print(f"{PYTHON}, {platform.python_version()}, load {os.getloadavg()[0]:.1f}", flush=True)
     events(rounds, bed)
     scanning(max(3, rounds // 4), bed)
 

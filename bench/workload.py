@@ -7,7 +7,7 @@ import json
 import random
 import shutil
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.measure import PYTHON, Job
 from hooks.context.compose import HOW_TO
@@ -21,6 +21,7 @@ MB = 1 << 20
 FOLDER = ROOT / ".cache" / "bench"
 PROJECT = FOLDER / "web"
 _HINT = "!-- @"
+IN_EVERY_TURN = ("user", "assistant", "system", "last-prompt", "tools-used", "cost-state", "mode")
 _serial = itertools.count(1)
 
 
@@ -32,12 +33,16 @@ def _texts() -> list[str]:
 
 
 def _turns(rng: random.Random, cwd: str) -> bytes:
-    """Return one turn of work in the recorded line shapes, with texts of usual lengths."""
+    """Return one turn of work in the recorded line shapes, with texts of usual lengths.
+
+    What a session writes only once, at its start, is left out: in a long one it is a trifle.
+    """
     texts, out = _texts(), []
     for line in recorded_lines("tools"):
+        if line["type"] not in IN_EVERY_TURN:
+            continue
         if line["type"] in ("user", "assistant"):
-            for block in line["message"]["content"]:
-                _fill(block, rng, texts)
+            _fill_line(line, rng, texts)
         if "uuid" in line:
             line["uuid"] = str(uuid.UUID(int=rng.getrandbits(128)))
         text = compact(line).replace(b"/home/dev/proj", cwd.encode())
@@ -46,14 +51,23 @@ def _turns(rng: random.Random, cwd: str) -> bytes:
     return b"".join(out)
 
 
-def _fill(block: object, rng: random.Random, texts: list[str]) -> None:
-    if not isinstance(block, dict):
-        return
-    for name, most in (("text", 1_500), ("content", 12_000), ("thinking", 3_000)):
-        if isinstance(block.get(name), str):
-            text = rng.choice(texts)
-            start = rng.randrange(len(text))
-            block[name] = text[start : start + rng.randrange(most)] or "done"
+def _fill_line(line: dict[str, Any], rng: random.Random, texts: list[str]) -> None:
+    """Put a piece of text for each text; a tool's result stands in its line twice."""
+
+    def some(most: int) -> str:
+        text = rng.choice(texts)
+        start = rng.randrange(len(text))
+        return text[start : start + rng.randrange(1, most)]
+
+    content = line["message"]["content"]
+    for block in content if isinstance(content, list) else []:
+        for name, most in (("text", 1_500), ("content", 12_000), ("thinking", 3_000)):
+            if isinstance(block.get(name), str):
+                block[name] = some(most)
+        result = line.get("toolUseResult")
+        if isinstance(result, dict) and "content" in block:
+            inner = result.get("file", result)
+            inner["content" if "content" in inner else "stdout"] = block["content"]
 
 
 def _how_to_line(cwd: str) -> bytes:
