@@ -57,29 +57,38 @@ class LineReader:
         return False
 
     def _pass_over(self, buffer: bytearray, end: int) -> None:
-        find, endswith = buffer.find, buffer.endswith
+        find = buffer.find
         hint, nul = _or_end(find(HINT, 0, end), end), _or_end(find(b"\0", 0, end), end)
-        odd = min(hint, nul)
-        tails, usual = self._place.tails, self._place.usual
-        size = len(usual)
         start = 0
+        while (odd := min(hint, nul)) < end:
+            line = max(buffer.rfind(b"\n", start, odd) + 1, start)
+            self._skim(buffer, start, line)
+            stop = find(b"\n", odd, end)
+            self._nul += nul < stop
+            self._consider(buffer, line, stop, hinted=hint < stop)
+            start = stop + 1
+            hint = _or_end(find(HINT, start, end), end)
+            nul = _or_end(find(b"\0", start, end), end)
+        self._skim(buffer, start, end)
+
+    def _skim(self, buffer: bytearray, start: int, end: int) -> None:
+        """Pass the lines that hold no opening; the loop of a cold scan, where each call counts.
+
+        Most lines end like one that we know; of the others most are whole and name no folder.
+        """
+        find, place = buffer.find, self._place
+        usual = place.usual
+        size = len(usual)
         while start < end:
             stop = find(b"\n", start, end)
-            # These tests run for every line there is, the cheapest first: most end like one
-            # that we know; of the others most are not torn and name no folder.
-            if stop > odd or not (
-                buffer[stop - size : stop] == usual
-                or endswith(tails, start, stop)
-                or (endswith(b"}", start, stop) and find(b'"cwd"', start, stop) < 0)
+            if (
+                buffer[stop - size : stop] != usual
+                and (buffer[stop - 1] != _BRACE or find(b'"cwd"', start, stop) >= 0)
+                and not buffer.endswith(place.tails, start, stop)
             ):
-                self._nul += nul < stop
-                self._consider(buffer, start, stop, hinted=hint < stop)
-                tails, usual = self._place.tails, self._place.usual
+                self._consider(buffer, start, stop, hinted=False)
+                usual = place.usual
                 size = len(usual)
-                if stop > odd:
-                    hint = _or_end(find(HINT, stop, end), end)
-                    nul = _or_end(find(b"\0", stop, end), end)
-                    odd = min(hint, nul)
             start = stop + 1
 
     def _consider(

@@ -21,6 +21,7 @@ class LineWindow:
         self._file = file
         file.seek(offset)
         self.buffer = bytearray(2 * CHUNK)
+        self._view = memoryview(self.buffer)
         self.base = offset
         self.end = 0
         self.oversized = 0
@@ -50,9 +51,10 @@ class LineWindow:
 
     def _read(self) -> int:
         if len(self.buffer) - self._fill < CHUNK:
-            self.buffer.extend(bytes(min(len(self.buffer), MAX_LINE // 4)))
-        with memoryview(self.buffer) as view, view[self._fill : self._fill + CHUNK] as room:
-            got = self._file.readinto(room) or 0
+            size = len(self.buffer)
+            self.buffer = self.buffer + bytes(min(size, MAX_LINE // 4))
+            self._view = memoryview(self.buffer)
+        got = self._file.readinto(self._view[self._fill : self._fill + CHUNK]) or 0
         self._fill += got
         return got
 
@@ -70,6 +72,6 @@ class LineWindow:
 
     def _drop(self, count: int) -> None:
         rest = self._fill - count
-        self.buffer[:rest] = self.buffer[count : self._fill]
+        self._view[:rest] = self._view[count : self._fill]
         self.base += count
         self._fill = rest

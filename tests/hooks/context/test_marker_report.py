@@ -46,11 +46,11 @@ def test_every_place_that_looks_like_a_marker_has_a_row_with_its_reason(path):
         said(blocks, "msg_9", n=3),
         said(blocks[2:], "msg_9", n=3),
         b"{torn " + lesson("x").encode(),
-        said(lesson("glued")) + said("<!-- @todo -->"),
+        said(lesson("glued"), n=6) + said("<!-- @todo -->", n=7),
         b"x" * (MAX_LINE + 1),
-        said("<!-- @lesson -->\nnever\nclosed"),
+        said("<!-- @lesson -->\nnever\nclosed", n=5),
     ]
-    path.write_bytes(b"\n".join(lines) + b"\n" + said(lesson("last")))
+    path.write_bytes(b"\n".join(lines) + b"\n" + said(lesson("last"), n=4))
     rows = [(row.line, row.reason, row.text) for row in explain(str(path))]
     long = ("long " * 30)[:SHOWN].strip()
     code = lesson("code")
