@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -336,6 +338,12 @@ def test_batches_are_small_and_their_positions_lose_nothing(path):
         assert seen | again == set(whole)
 
 
+@pytest.mark.parametrize("signs", [0, 1, 31, 32, 33, 400])
+def test_an_opening_is_found_behind_any_number_of_at_signs(path, signs):
+    write(path, line(note="@" * signs + "!-@ - @"), said("@" * signs + "!--@ " + lesson("a")))
+    assert read(path)[0] == ["a"]
+
+
 def test_no_file_yet_is_an_empty_scan(tmp_path):
     for absent in ("", str(tmp_path / "none.jsonl"), f"{__file__}/below"):
         texts, moves, found = read(absent)
@@ -380,3 +388,28 @@ def test_the_prompt_before_an_offset_is_the_last_user_lines(path):
 def test_the_prompt_is_found_behind_lines_too_long_to_read(path):
     write(path, line("user", promptId="p1"), b'"promptId"' + b"x" * (MAX_LINE + 70_000), said("x"))
     assert prompt_before(str(path), path.stat().st_size) == "p1"
+
+
+def test_a_scan_that_finds_nothing_loads_no_grammar_and_little_memory(path):
+    block = b"".join(line(note="x" * 900 + str(n)) + b"\n" for n in range(1_000))
+    path.write_bytes(block * 24)
+    code = (
+        "import resource, sys; sys.path.insert(0, sys.argv[1])\n"
+        "from hooks.context.transcript import scan\n"
+        "found = scan(sys.argv[2], None)\n"
+        "assert [len(batch.moves) for batch in found.batches()] == [1]\n"
+        "print(found.position.offset, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+        "print(*sorted({'re', 'json', 'typing', 'hashlib', 'pathlib'} & sys.modules.keys()))\n"
+    )
+    root = str(Path(__file__).parents[3])
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, root, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    figures, modules = ran.stdout.splitlines()
+    offset, peak_kib = map(int, figures.split())
+    assert offset == len(block) * 24 > 24 << 20
+    assert peak_kib < 24 << 10
+    assert modules == ""
