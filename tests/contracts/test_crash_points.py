@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from hooks.context import marks
-from tests.support.keeping import Kept, lesson
+from hooks.context import collect, marks
+from tests.support.keeping import Kept, copy_as_fork, lesson
 
 RUNNER = Path(__file__).resolve().parents[1] / "support" / "crash_runner.py"
 MOST_STEPS = 400
@@ -63,6 +64,16 @@ LAST = {"last_assistant_message": lesson("only in the payload")}
 ALL = ["delivered", "one", "only in the payload", "two"]
 
 
+def lose_marks(kept):
+    """From here on the ledger's own position says where to read on."""
+    shutil.rmtree(os.path.join(kept.home, "brain", "positions"), ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _trust_the_ledgers_position(monkeypatch):
+    monkeypatch.setattr(collect, "READ_WHOLE_BYTES", -1)
+
+
 def check(kept, at):
     """After the dust: every marker is one memory, one receipt, and no file waits."""
     kept.session.says(lesson("only in the payload"), at=kept.tick())
@@ -96,6 +107,8 @@ def test_a_collect_killed_before_any_step_loses_and_doubles_nothing(tmp_path, pr
         ran = run(kept, "collect", limit, **LAST)
         if limit % 2:  # the killed one's files meet a drainer first
             kept.drain()
+        if limit % 3:
+            lose_marks(kept)
         kept.collect(**LAST)
         check(kept, limit)
         return ran
@@ -125,6 +138,8 @@ def test_a_first_collect_in_a_fresh_home_killed_before_any_step_loses_nothing(tm
         ran = run(kept, "collect", limit, **LAST)
         if limit % 3 == 0:
             run(kept, "drain", limit % 11)
+        if limit % 2:
+            lose_marks(kept)
         check(kept, limit)
         return ran
 
@@ -145,6 +160,27 @@ def test_a_drainer_that_died_after_its_claim_is_succeeded_and_the_receipt_says_w
     kept.drain()
     assert [r.state for r in kept.receipts() if r.lease_until] == []
     assert sorted(kept.texts()) == ["delivered", "one", "two"]
+
+
+def test_a_file_that_a_killed_collect_left_is_the_record_when_a_copy_is_read_first(
+    tmp_path, project
+):
+    left = 0
+    for limit in range(MOST_STEPS):
+        home = tmp_path / str(limit) / "agentihooks"
+        kept = Kept(home, project)
+        kept.ask()
+        kept.say(lesson("X"))
+        ran = run(kept, "collect", limit)
+        if kept.waiting() and not kept.receipts():
+            left += 1
+            copy = copy_as_fork(kept, home, project, marked=False)
+            assert copy.collect().kept == ()
+            assert kept.collect().kept == ()
+            assert len(kept.receipts()) == 1
+        if ran is not None:
+            break
+    assert left
 
 
 @pytest.mark.timeout(600)
