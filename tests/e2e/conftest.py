@@ -17,6 +17,7 @@ from tests.support.run_hook import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+FETCHING_S = 900  # the first test may have to fetch the client, 400 MB unpacked
 NOT_IN_A_PLUGIN = ("tests", "bench", "demo")
 
 
@@ -24,6 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+            item.add_marker(pytest.mark.timeout(FETCHING_S))
 
 
 @pytest.fixture(scope="session")

@@ -74,6 +74,16 @@ def test_installed_through_the_marketplace_it_makes_the_round_trip(installed, ap
     round_trip(installed, api)
 
 
+def test_upgrade_and_uninstall_of_the_plugin_as_readme_says(installed, api):
+    round_trip(installed, api)
+    for command in ("update", "uninstall"):
+        done = installed.cli("plugin", command, "brainhooks@brainhooks")
+        assert done.returncode == 0, done.stdout + done.stderr
+    installed.run("without it")
+    assert LESSON not in api.requests()[-1].text
+    assert installed.verb("lessons").count(LESSON) == 1
+
+
 def test_installed_in_the_settings_it_makes_the_round_trip(client, api):
     client.plugin = None
     install(client, "install", "--user")

@@ -16,6 +16,7 @@ from tests.conftest import REAL_ENV
 from tests.support.git import make_repo
 from tests.support.run_hook import ROOT, agent_env, recorded
 
+pytestmark = pytest.mark.timeout(600)  # it builds, and installs from the registry
 OFFLINE = ("NewConnectionError", "Could not find a version", "No matching distribution")
 
 
