@@ -96,6 +96,15 @@ def test_seven_markers_over_seven_turns_are_seven(kept):
     assert kept.texts() == [f"lesson {number}" for number in range(7)]
 
 
+def test_a_marker_of_five_thousand_characters_is_kept_whole(kept):
+    long = "word " * 1000 + "end"
+    turn(kept, lesson(long))
+    (one,) = kept.collect().kept
+    kept.drain()
+    assert one.text == long
+    assert kept.texts() == [long]
+
+
 def test_a_marker_only_the_payload_has_is_kept_and_its_line_adopts_it(kept):
     turn(kept, lesson("on disk"))
     kept.ask()
