@@ -203,4 +203,6 @@ def _unforeseen(name: str, env: Mapping[str, str], now: float, err: Exception) -
         trace = trace.tb_next
     where = " ".join(frames[-8:])
     _note(resolve_home(env), name or "-", now, f"unforeseen {type(err).__name__} at {where}")
+    if name == "verb":  # a person waits for an answer; an agent would show it to the model
+        os.write(2, b"brainhooks: unforeseen error, see logs/hooks.log in its home\n")
     return 1

@@ -34,18 +34,33 @@ NOTES = (
     Notes(os.path.join("brain", "positions"), 45 * _DAY_S),
 )
 
+# Where a writer killed in the middle leaves `*.tmp`; what it wrote is written again from its source.
+ASIDE = (
+    "",
+    "brain",
+    "brain-outbox",
+    "quarantine",
+    os.path.join("brain", "project-memory"),
+    os.path.join("brain", "session-scopes"),
+)
+ASIDE_MAX_AGE_S = _DAY_S
+
 
 def tidy(home: str, at: datetime) -> int:
-    """Remove what is older than its row allows; return how many notes went."""
-    gone = 0
-    for row in NOTES:
-        folder = os.path.join(home, row.folder)
-        for name in _names(folder):
-            path = os.path.join(folder, name)
-            if gone < MOST and _age_s(path, at) > row.max_age_s:
-                _remove(path)
-                gone += 1
-    return gone
+    """Remove what is older than its row allows; return how many files and folders went."""
+    old = [path for row in NOTES for path in _older(home, row.folder, row.max_age_s, at)]
+    for folder in ASIDE:
+        aside = _older(home, folder, ASIDE_MAX_AGE_S, at)
+        old += [path for path in aside if path.endswith(".tmp")]
+    for path in old[:MOST]:
+        _remove(path)
+    return len(old[:MOST])
+
+
+def _older(home: str, folder: str, max_age_s: int, at: datetime) -> list[str]:
+    inside = os.path.join(home, folder)
+    paths = [os.path.join(inside, name) for name in _names(inside)]
+    return [path for path in paths if _age_s(path, at) > max_age_s]
 
 
 def _names(folder: str) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hooks.context.tidy import NOTES, tidy
+from hooks.context.tidy import ASIDE, ASIDE_MAX_AGE_S, NOTES, Notes, tidy
 from tests.conftest import NOON
 
 
@@ -54,3 +54,14 @@ def test_a_link_among_the_notes_is_removed_and_what_it_points_to_stays(tmp_path)
     tidy(str(tmp_path), NOON)
     assert not link.is_symlink()
     assert (treasure / "file").exists()
+
+
+@pytest.mark.parametrize("folder", ASIDE)
+def test_what_a_killed_writer_left_aside_goes_after_a_day_and_nothing_else_does(folder, tmp_path):
+    row = Notes(folder, ASIDE_MAX_AGE_S)
+    name = "20261130T120000000000-0.json"
+    left = leave(tmp_path, row, f"{name}.77.0a1b2c3d.tmp", ASIDE_MAX_AGE_S + 1)
+    being_written = leave(tmp_path, row, f"{name}.78.0a1b2c3d.tmp", 5)
+    whole = leave(tmp_path, row, name, 400 * ASIDE_MAX_AGE_S)
+    assert tidy(str(tmp_path), NOON) == 1
+    assert [path.exists() for path in (left, being_written, whole)] == [False, True, True]
