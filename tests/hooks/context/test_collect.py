@@ -381,6 +381,29 @@ def test_a_lost_ledger_is_made_again_and_nothing_is_posted_twice(kept):
     assert kept.states() == ["replayed", "replayed"]
 
 
+def test_after_a_lost_ledger_only_the_person_knows_what_a_brain_service_has(home, project):
+    class Served(Kept):
+        @property
+        def settings(self):
+            return super().settings._replace(brain_url="https://brain.example")
+
+    kept = Served(home, project)
+    turn(kept, lesson("delivered long ago"), lesson("waiting"))
+    (first, _) = kept.collect().kept
+    (name,) = [name for name in kept.waiting() if first.key in name]
+    os.unlink(os.path.join(kept.home, "brain-outbox", name))
+    os.unlink(os.path.join(kept.home, marks.LEDGER))
+    assert kept.collect().kept == ()
+    kept.ask()
+    kept.at += timedelta(days=1)
+    kept.collect()
+    states = {r.document["content"]: r.state for r in kept.receipts()}
+    assert states == {"delivered long ago": "unknown", "waiting": "pending"}
+    assert len(kept.waiting()) == 1
+    turn(kept, lesson("new"))
+    assert len(kept.collect().kept) == 1
+
+
 def test_a_broken_ledger_is_put_aside_and_made_again(kept):
     turn(kept, lesson("one"))
     kept.collect()
