@@ -123,19 +123,25 @@ def read_file(delivery: Delivery) -> None:
 
 
 def give_key(delivery: Delivery) -> None:
-    """A file of an older installation lacks the key: it gets one, recorded in a new file."""
-    key = delivery.document.get("idempotency_key")
-    if isinstance(key, str) and key:
-        delivery.key = key
-        return
-    from hooks.context.older import with_key
+    """See that the file records its key and is named by it, as other programs' are not.
 
+    One of an older installation lacks the key: it gets one, for good. A key that is none of
+    ours could name any path, and is refused.
+    """
     run = delivery.run
-    delivery.document = with_key(delivery.document, run.settings, run.at)
-    delivery.key = str(delivery.document["idempotency_key"])
-    outbox.write(run.home, delivery.document)
-    outbox.remove(run.home, delivery.name)
-    delivery.name = outbox.files_of(run.home, delivery.key)[0]
+    if "idempotency_key" not in delivery.document:
+        from hooks.context.older import with_key
+
+        delivery.document = with_key(delivery.document, run.settings, run.at)
+    key = str(delivery.document["idempotency_key"])
+    if outbox.key_in(f"-{key}.json") != key:
+        delivery.quarantine("its idempotency key is not 32 lower-case hex digits")
+        return
+    delivery.key = key
+    if outbox.key_in(delivery.name) != key:
+        outbox.write(run.home, delivery.document)
+        outbox.remove(run.home, delivery.name)
+        delivery.name = outbox.files_of(run.home, key)[0]
 
 
 def add_missing_row(delivery: Delivery) -> None:

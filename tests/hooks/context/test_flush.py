@@ -22,6 +22,9 @@ def kept(home, project):
     return Kept(home, project)
 
 
+P = "abcdef01" * 4
+
+
 def keep(kept, *texts):
     kept.ask()
     kept.say(*(lesson(text) for text in texts))
@@ -91,9 +94,11 @@ def test_a_clock_that_was_set_back_does_not_stop_the_drainer(home, project):
         b"[1]",
         {"type": "lesson", "content": "  ", "attrs": {}},
         {"type": 7, "content": "x", "attrs": {}},
-        {"type": "lesson", "content": "x", "attrs": {"scope": "session"}, "idempotency_key": "p"},
+        {"type": "lesson", "content": "x", "attrs": {}, "idempotency_key": "../../x"},
+        {"type": "lesson", "content": "x", "attrs": {}, "idempotency_key": None},
+        {"type": "lesson", "content": "x", "attrs": {"scope": "session"}, "idempotency_key": P},
     ],
-    ids=["empty", "torn", "list", "blank", "no type", "refused by the brain"],
+    ids=["empty", "torn", "list", "blank", "no type", "path", "null", "refused by the brain"],
 )
 def test_one_poison_item_is_put_aside_with_its_reason_and_those_behind_are_delivered(kept, poison):
     drop(kept, "00000000T000000000000-poison.json", poison)
@@ -202,6 +207,11 @@ def test_a_file_with_its_key_recorded_keeps_it(kept):
         "ts": "2026-10-08T12:30:00+00:00",
     }
     drop(kept, "20261008T123000-decision-5e6f7a8b.json", old)
+    kept.brain_source = "none"
+    for _ in range(3):
+        kept.drain()
+        assert kept.waiting() == [f"20261008T123000000000-{key}.json"]
+    kept.brain_source = "local"
     assert kept.drain().committed == 1
     assert kept.memory()[0].id == key
     assert kept.waiting() == []
