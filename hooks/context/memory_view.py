@@ -8,6 +8,7 @@ from hooks.context import project_cache
 from hooks.context.brain_adapter import LOCAL_DATABASE, brain_kind, namespace, principal
 from hooks.context.brains import Item
 from hooks.context.compose import Section
+from hooks.context.remote import apply_alias
 from scripts.swarm_v2.scope_key import Identity, applies_to, resolve_scope_key
 
 TYPE_CHECKING = False
@@ -150,13 +151,26 @@ def _not_acknowledged(settings: Settings, where: Where, known: set[str]) -> list
     mine = principal(settings)
     who = Identity(mine, where.session_id)
     items = []
+    aliases = _aliases(settings.home)
     for entry in outbox.newest(settings.home, MAX_WAITING):
         item = outbox.as_item(entry, mine)
-        if item is None or item.id in known or item.project != where.project:
+        if item is None or item.id in known:
+            continue
+        if apply_alias(item.project, aliases) != where.project:
             continue
         if where.project not in ("", "unknown") and applies_to(item.scope_key, who):
             items.append(item)
     return items
+
+
+def _aliases(home: str) -> dict[str, str]:
+    from hooks.context import registry
+    from hooks.errors import StateError
+
+    try:
+        return dict(registry.load(home).aliases)
+    except StateError:
+        return {}
 
 
 def _replaced(item: Item, replaced: set[str]) -> bool:

@@ -34,7 +34,7 @@ NOTES = (
     Notes(os.path.join("brain", "positions"), 45 * _DAY_S),
 )
 
-# Where a writer killed in the middle leaves `*.tmp`; what it wrote is written again from its source.
+# Where a writer that was killed leaves `*.tmp`; its source still has what it wrote.
 ASIDE = (
     "",
     "brain",

@@ -13,6 +13,7 @@ from hooks.context.brain_adapter import LOCAL_DATABASE, principal
 from hooks.context.brains import Ack, Item, local_words
 from hooks.context.brains.local_schema import BRANCH, SCHEMA, VERSION
 from hooks.context.database import Database
+from hooks.context.remote import apply_alias
 from hooks.context.thought import digest_of, scope_of
 from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable, HookError
 from scripts.swarm_v2.scope_key import Identity, ScopeKeyError, resolve_scope_key
@@ -35,7 +36,7 @@ _LIVE = f"branch = '{BRANCH}' AND superseded_by = ''"
 # A project's own, this principal's personal ones written there, and its session ones; the
 # prefix is a complete `session:<principal>:`, so that no principal is another's beginning.
 _VISIBLE = """(
-    (space = :project AND (scope_key IN ('space', :user)
+    (space IN (SELECT value FROM json_each(:spaces)) AND (scope_key IN ('space', :user)
         OR substr(scope_key, 1, length(:run)) = :run))
     OR (scope_key = :user AND accepted)
 )"""
@@ -50,7 +51,7 @@ def connect(settings: Settings, env: Mapping[str, str]) -> LocalBrain:  # noqa: 
     """
     path = os.path.join(settings.home, LOCAL_DATABASE)
     try:
-        return LocalBrain(path, principal(settings))
+        return LocalBrain(path, principal(settings), _aliases(settings.home))
     except BrainUnreachable:
         raise
     except (HookError, ValueError) as err:
@@ -59,17 +60,32 @@ def connect(settings: Settings, env: Mapping[str, str]) -> LocalBrain:  # noqa: 
         raise BrainUnreachable(NAME, err.strerror or "it cannot be opened") from None
 
 
+def _aliases(home: str) -> dict[str, str]:
+    """Return the person's project aliases; a damaged registry joins nothing (status says so)."""
+    from hooks.context import registry
+
+    try:
+        return dict(registry.load(home).aliases)
+    except HookError:
+        return {}
+
+
 def _unreachable(path: str, what: str, *, damaged: bool) -> HookError:
     hint = "; put a copy back or move it away" if damaged else ""
     return BrainUnreachable(NAME, f"{path}: {what}{hint}")
 
 
 class LocalBrain:
-    """See ``brains.Brain``. Every method is one transaction."""
+    """See ``brains.Brain``. Every method is one transaction.
 
-    def __init__(self, path: str, who: str) -> None:
+    Rows keep the project id they were written under; ``aliases`` (old id to new) joins what a
+    person declared to be one project when it is read.
+    """
+
+    def __init__(self, path: str, who: str, aliases: Mapping[str, str] | None = None) -> None:
         self._db = Database(path, SCHEMA, VERSION, fault=_unreachable)
         self._who = who
+        self._aliases = dict(aliases or {})
 
     def close(self) -> None:
         self._db.close()
@@ -82,21 +98,21 @@ class LocalBrain:
         )
 
     def project_memory(self, project: str, principal: str) -> list[Item]:
-        return self._items(f"{_LIVE} AND {_VISIBLE} ORDER BY seq", _sight(project, principal))
+        return self._items(f"{_LIVE} AND {_VISIBLE} ORDER BY seq", self._sight(project, principal))
 
     def search(self, query: str, project: str, limit: int = 20) -> list[Item]:
         """Return the live memories that this project shows and that match, the best first."""
         order = {seq: place for place, seq in enumerate(local_words.matches(self._db, query))}
         rows = self._db.rows(
             f"SELECT seq, {_COLUMNS} FROM memory WHERE {_LIVE} AND {_VISIBLE}",
-            _sight(project, self._who),
+            self._sight(project, self._who),
         )
         hits = sorted((order[int(str(row[0]))], row) for row in rows if row[0] in order)
         return [_item(row[1:]) for _, row in hits[:limit]]
 
     def find(self, prefix: str) -> list[Item]:
         """Return the memories, superseded ones too, whose id begins so and that we may see."""
-        named = {"prefix": prefix.lower(), **_sight("", self._who)}
+        named = {"prefix": prefix.lower(), **self._sight("", self._who)}
         own = "(scope_key IN ('space', :user) OR substr(scope_key, 1, length(:run)) = :run)"
         return self._items(
             f"substr(id, 1, length(:prefix)) = :prefix AND {own} ORDER BY seq",
@@ -108,7 +124,7 @@ class LocalBrain:
         return self._items(
             f"{_LIVE} AND NOT accepted AND {_CROSSES} AND scope_key IN ('space', :user) "
             "ORDER BY seq",
-            _sight("", self._who),
+            self._sight("", self._who),
         )
 
     def history(self, key: str) -> list[Item]:
@@ -139,6 +155,19 @@ class LocalBrain:
     def health(self) -> dict[str, object]:
         search = "fts5" if local_words.available(self._db) else "plain"
         return {"kind": NAME, "ok": True, "search": search, "memories": self.counts("")["all"]}
+
+    def _sight(self, project: str, who: str) -> dict[str, object]:
+        """Return what ``_VISIBLE`` asks for. An unknown project shows nothing of its own."""
+        mine = resolve_scope_key("user", Identity(who))
+        run = "session" + mine[len("user") :] + ":"
+        return {"spaces": dumps(self._spaces(project)), "user": mine, "run": run}
+
+    def _spaces(self, project: str) -> list[str]:
+        """Return the project's id and every id that an alias leads to it."""
+        if project in ("", UNKNOWN):
+            return []
+        former = [old for old in self._aliases if apply_alias(old, self._aliases) == project]
+        return [project, *former]
 
     def _items(self, where: str, named: Mapping[str, object]) -> list[Item]:
         sql = f"SELECT {_COLUMNS} FROM memory WHERE {where}"
@@ -237,10 +266,11 @@ class LocalBrain:
         person = new["cls"] == "person"
         if len(wanted) < (1 if person else MIN_PREFIX):
             return
+        spaces = self._spaces(str(new["space"])) or [str(new["space"])]
         rows = self._db.rows(
             "SELECT id, cls, superseded_by, text FROM memory WHERE substr(id, 1, ?) = ? "
-            "AND space = ? AND scope_key = ?",
-            (len(wanted), wanted, new["space"], new["scope_key"]),
+            "AND scope_key = ? AND space IN (SELECT value FROM json_each(?))",
+            (len(wanted), wanted, new["scope_key"], dumps(spaces)),
         )
         if person and len(rows) != 1:
             raise BrainRefused(NAME, f"{len(rows)} memories here have the id {wanted}")
@@ -256,13 +286,6 @@ class LocalBrain:
     def _text_of(self, key: object, otherwise: object) -> str:
         row = self._db.one("SELECT text FROM memory WHERE id = ?", (key,))
         return str(row[0] if row else otherwise)
-
-
-def _sight(project: str, who: str) -> dict[str, object]:
-    """Return what ``_VISIBLE`` asks for. An unknown project shows nothing of its own."""
-    named = "" if project == UNKNOWN else project
-    mine = resolve_scope_key("user", Identity(who))
-    return {"project": named, "user": mine, "run": "session" + mine[len("user") :] + ":"}
 
 
 def _row(body: Mapping[str, object], key: str, who: str) -> dict[str, object]:
