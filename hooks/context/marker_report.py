@@ -82,8 +82,7 @@ def _line_rows(number: int, raw: bytes, seen: set[str]) -> Iterator[Row]:
         for text, reason in _texts(line, seen):
             for found in find(text):
                 why = found.reason or reason
-                shown = _shown(text, found)
-                yield Row(number, said, found.type, not why, why, shown)
+                yield Row(number, said, found.type, not why, why, shown(text, found))
     if not parsed.whole:
         yield Row(number, "", "", False, "unparsed", "")
 
@@ -124,7 +123,8 @@ def _strings(value: object) -> Iterator[str]:
             waiting.extend(reversed(item))
 
 
-def _shown(text: str, found: Candidate) -> str:
+def shown(text: str, found: Candidate) -> str:
+    """Return the beginning of a candidate's text, or of its place, on one line."""
     if found.marker:
         source = found.marker.content
     else:

@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hooks.context import markers, transcript
+from hooks.context import marker_report, markers
 from hooks.errors import StateError
-from hooks.verbs.explain import line_number
-from hooks.verbs.wording import count, one_line
+from hooks.verbs.wording import count
 from scripts.commands import COMMANDS, door
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hooks.context.markers import Candidate
-
-TEXT_WIDTH = 80
 TAKEN = "taken"
 
 
@@ -55,30 +51,19 @@ def _explain(
 
 
 def _in_transcript(path: str) -> Iterator[dict[str, object]]:
-    found = transcript.scan(path, None)
-    for batch in found.batches():
-        for seen in batch.sightings:
-            where = {
-                "line": line_number(path, seen.line.offset),
-                "message_id": seen.line.message_id,
-                "at": seen.line.at_text,
-            }
-            yield {**where, **_candidate(seen.candidate)}
+    for row in marker_report.explain(path):
+        yield row._asdict()
 
 
 def _in_text(path: str) -> Iterator[dict[str, object]]:
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read()
-    for candidate in markers.find(text):
-        where = {"line": text.count("\n", 0, candidate.start) + 1, "message_id": "", "at": ""}
-        yield {**where, **_candidate(candidate)}
-
-
-def _candidate(candidate: Candidate) -> dict[str, object]:
-    marker = candidate.marker
-    return {
-        "type": candidate.type,
-        "reason": candidate.reason,
-        "text": one_line(marker.content, TEXT_WIDTH) if marker else "",
-        "attrs": dict(marker.attrs) if marker else {},
-    }
+    for found in markers.find(text):
+        yield marker_report.Row(
+            line=text.count("\n", 0, found.start) + 1,
+            message_id="",
+            type=found.type,
+            taken=not found.reason,
+            reason=found.reason,
+            text=marker_report.shown(text, found),
+        )._asdict()
