@@ -67,8 +67,19 @@ class Gatherer:
     def forbidden(self, origin: Origin, scope: Transition | None) -> bool:
         """Say whether the person had memory off where and when the marker was written."""
         when = origin.at or self.at
-        project = scope.project_id if scope else ""
+        project = scope.project_id if scope else self._started_in(origin.session)
         return self.switches.off(when, project, origin.session) is not None
+
+    def _started_in(self, session: str) -> str:
+        """Return the project of a session that keeps no scope log: what its start noted."""
+        if not self.switches.stretches:
+            return ""
+        from hooks.context import session_index
+
+        found = [
+            row.project_id for row in session_index.read(self.home) if row.session_id == session
+        ]
+        return found[-1] if found else ""
 
     def is_forgotten(self, thought: Thought, origin: Origin, key: str) -> bool:
         return self.graves is not None and self.graves.holds(

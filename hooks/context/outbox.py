@@ -34,7 +34,7 @@ def folder(home: str) -> str:
 
 
 def quarantine_folder(home: str) -> str:
-    return os.path.join(home, "quarantine")
+    return os.path.join(folder(home), "quarantine")
 
 
 def names(home: str) -> list[str]:

@@ -39,7 +39,7 @@ ASIDE = (
     "",
     "brain",
     "brain-outbox",
-    "quarantine",
+    os.path.join("brain-outbox", "quarantine"),
     os.path.join("brain", "project-memory"),
     os.path.join("brain", "session-scopes"),
 )

@@ -37,7 +37,7 @@ def test_a_home_without_notes_is_left_as_it_is(tmp_path):
 
 
 def test_nothing_durable_is_in_the_table():
-    kept = {"brain-outbox", "quarantine", "logs", os.path.join("brain", "session-scopes")}
+    kept = {"brain-outbox", "logs", os.path.join("brain", "session-scopes")}
     assert not kept & {row.folder for row in NOTES}
 
 

@@ -96,3 +96,15 @@ def test_off_means_nothing_told_and_nothing_kept_also_not_later(session):
     assert "after it was on" in told
     assert "said in private" not in told + session().start().context
     first.settle()
+
+
+def test_a_project_switched_off_keeps_nothing_where_no_scope_log_is_kept_either(session):
+    mine = session(env={"AGENTIHOOKS_SESSION_SCOPE": "0"})
+    mine.start()
+    mine.prompt("/brainhooks:memory off --project")
+    mine.says("<!-- @lesson -->said while the project was off<!-- @/lesson -->")
+    assert mine.stop().stdout == b""
+    mine.end()
+    mine.settle()
+    mine.prompt("/brainhooks:memory on")
+    assert "said while" not in session(env=mine.env).start().context
