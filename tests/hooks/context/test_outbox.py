@@ -98,7 +98,8 @@ def test_removing_a_key_takes_its_quarantined_copy_its_reason_and_a_killed_write
     outbox.write(home, other)
     assert outbox.remove_key(home, KEY) == 2
     assert os.listdir(outbox.quarantine_folder(home)) == []
-    assert os.listdir(outbox.folder(home)) == [outbox.name_of(other)]
+    assert outbox.names(home) == [outbox.name_of(other)]
+    assert not rest.exists()
 
 
 def test_a_waiting_marker_reads_as_the_memory_it_will_be():
