@@ -18,13 +18,12 @@ r"""The grammar of markers: what an agent writes in its own prose to be kept.
 
 from __future__ import annotations
 
-import re
-
 from hooks.context import prose
 from hooks.context.hint import HINT as HINT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import NamedTuple
 else:
     from hooks.record import NamedTuple
@@ -91,14 +90,62 @@ class Survey(NamedTuple):
     open_at: int
 
 
-_NAME = r"[A-Za-z][A-Za-z0-9_-]*"
-_TOKEN = re.compile(
-    rf"(?P<ticks>`+)|<!--[ \t]*(?:@/|/@)(?P<close>{_NAME})[ \t]*-->"
-    rf"|<!-- @(?:(?P<head>[A-Za-z](?:(?!-->|<!--).){{0,{MAX_HEADER}}})-->)?"
-)
-# Compiled where they are needed: most texts need neither.
-_ATTRIBUTE = r'(?a)(?<![\w.-])([A-Za-z_][\w.-]*)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))'
-_SURROGATE = "[\ud800-\udfff]"
+# ``re`` costs as much as an interpreter start, so tokens and attributes are read by hand.
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_IN_TYPE = frozenset(_LETTERS + "0123456789_-")
+_IN_ATTRIBUTE = _IN_TYPE | {"."}
+_STARTS_ATTRIBUTE = frozenset(_LETTERS + "_")
+_ENDS_BARE = frozenset(' \t\n\r\f\v"')
+
+
+_TICKS, _CLOSE, _OPEN, _TORN = "ticks", "close", "open", "torn"  # kinds of tokens
+
+
+class Token(NamedTuple):
+    """What the scanner stops at: a run of backticks, the closer of a type, or an opener.
+
+    ``text`` is the type that a closer closes, or what an opener has before its ``-->``. An
+    opener without a good end is *torn*: only its ``<!-- @`` is the token.
+    """
+
+    start: int
+    end: int
+    kind: str
+    text: str
+
+
+def tokens(line: str) -> Iterator[Token]:
+    """Yield the tokens of one line from left to right.
+
+    No token reaches over the next ``<!--``, so each piece between two is read once.
+    """
+    at = 0
+    for piece in line.split("<!--"):
+        stop = at + len(piece)
+        if at:
+            token = _comment(piece, at)
+            if token is not None:
+                yield token
+                at = token.end
+        for start, end in prose.runs(line, at, stop):
+            yield Token(start, end, _TICKS, "")
+        at = stop + 4
+
+
+def _comment(piece: str, at: int) -> Token | None:
+    """Read the closer or opener whose ``<!--`` stands before ``piece``, which begins at ``at``."""
+    end = piece.find("-->")
+    said = piece[:end].strip(" \t") if end >= 0 else ""
+    if said[:2] in ("@/", "/@"):
+        name = said[2:]
+        if name[:1] in _LETTERS and name and _IN_TYPE.issuperset(name):
+            return Token(at - 4, at + end + 3, _CLOSE, name.lower())
+    if not piece.startswith(" @"):
+        return None
+    # one letter and MAX_HEADER characters
+    if piece[2:3] in _LETTERS and 3 <= end <= MAX_HEADER + 3:
+        return Token(at - 4, at + end + 3, _OPEN, piece[2:end])
+    return Token(at - 4, at + 2, _TORN, "")
 
 
 def clean(text: str) -> str:
@@ -106,7 +153,7 @@ def clean(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return re.sub(_SURROGATE, "\ufffd", text)
+        return "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in text)
     return text
 
 
@@ -136,14 +183,35 @@ def survey(text: str) -> Survey:
 def attributes(header: str) -> dict[str, str]:
     """Read the attributes behind a type; reserved ones and scopes we do not know are dropped."""
     attrs: dict[str, str] = {}
-    if "=" not in header:
-        return attrs
-    for found in re.finditer(_ATTRIBUTE, header):
-        name = found[1].lower()
-        value = found[3] if found[2] is None else re.sub(r'\\(["\\])', r"\1", found[2])
-        if name not in RESERVED and (name != "scope" or value in SCOPES):
-            attrs.setdefault(name, clean(value))
+    at = header.find("=")
+    start = 0  # nothing before it belongs to a name
+    while at >= 0:
+        first = at
+        while first > start and header[first - 1] in _IN_ATTRIBUTE:
+            first -= 1
+        start = at + 1
+        if first < at and header[first] in _STARTS_ATTRIBUTE:
+            name = header[first:at].lower()
+            value, start = _value(header, start)
+            if name not in RESERVED and (name != "scope" or value in SCOPES):
+                attrs.setdefault(name, clean(value))
+        at = header.find("=", start)
     return attrs
+
+
+def _value(header: str, start: int) -> tuple[str, int]:
+    """Return the value that begins at ``start``, and where what follows it begins."""
+    end = start + 1
+    if header.startswith('"', start):
+        while end < len(header) and header[end] != '"':
+            end += 2 if header[end] == "\\" else 1
+        if end < len(header):
+            pairs = header[start + 1 : end].split("\\\\")
+            return "\\".join(pair.replace('\\"', '"') for pair in pairs), end + 1
+    end = start
+    while end < len(header) and header[end] not in _ENDS_BARE:
+        end += 1
+    return header[start:end], end
 
 
 class _Open(NamedTuple):
@@ -167,9 +235,9 @@ class _Finder:
         """Take the tokens of one line; ``reason`` is why nothing on it counts, or empty."""
         spans = {} if reason else prose.closing_runs(line)
         code_until = 0
-        for token in _TOKEN.finditer(line):
-            inert = reason or (prose.INLINE if token.start() < code_until else "")
-            if token["ticks"]:
+        for token in tokens(line):
+            inert = reason or (prose.INLINE if token.start < code_until else "")
+            if token.kind == _TICKS:
                 code_until = max(code_until, self._span_end(token, spans, inert))
             elif inert:
                 self._note_inert(token, offset, inert)
@@ -178,27 +246,27 @@ class _Finder:
         if reason not in (prose.IN_FENCE, prose.INDENTED, prose.QUOTED):
             self._inert_open = False  # inline code ends with its line
 
-    def _take(self, token: re.Match[str], offset: int) -> None:
+    def _take(self, token: Token, offset: int) -> None:
         self._inert_open = False
-        if token["close"]:
-            self._close(token["close"].lower(), offset + token.start(), offset + token.end())
+        if token.kind == _CLOSE:
+            self._close(token.text, offset + token.start, offset + token.end)
         else:
             self._opener(token, offset)
 
     @staticmethod
-    def _span_end(token: re.Match[str], spans: dict[int, int], inert: str) -> int:
+    def _span_end(token: Token, spans: dict[int, int], inert: str) -> int:
         if inert:
             return 0
-        return spans.get(token.start(), spans.get(token.start() + 1, 0))
+        return spans.get(token.start, spans.get(token.start + 1, 0))
 
-    def _opener(self, token: re.Match[str], offset: int) -> None:
-        start, end = offset + token.start(), offset + token.end()
+    def _opener(self, token: Token, offset: int) -> None:
+        start, end = offset + token.start, offset + token.end
         name, header = _split(token, self._text, end)
         if name not in TYPES:
-            if self._open is None and name and token["head"]:
+            if self._open is None and name and token.kind == _OPEN:
                 self._add(name, start, end, "unknown-type")
             return  # inside an open marker it is part of the text
-        if token["head"] is None:
+        if token.kind == _TORN:
             if self._open is None:
                 self._add(name, start, end + len(name), "unclosed")
             return
@@ -221,18 +289,18 @@ class _Finder:
             else:
                 self._add(name, opened.start, end, "empty")
 
-    def _note_inert(self, token: re.Match[str], offset: int, reason: str) -> None:
+    def _note_inert(self, token: Token, offset: int, reason: str) -> None:
         """Note an opener in code; the next token there, if it closes it, completes it."""
-        start, end = offset + token.start(), offset + token.end()
+        start, end = offset + token.start, offset + token.end
         before, self._inert_open = self._inert_open, False
-        if not token["close"]:
+        if token.kind != _CLOSE:
             name, _ = _split(token, self._text, end)
-            if name in TYPES or token["head"]:
+            if name in TYPES or token.kind == _OPEN:
                 self._inert.append(Candidate(name, start, end, reason, None))
                 self._inert_open = True
         elif before:
             last = self._inert[-1]
-            if (last.type, last.reason) == (token["close"].lower(), reason):
+            if (last.type, last.reason) == (token.text, reason):
                 self._inert[-1] = last._replace(end=end)
 
     def _abandon(self) -> None:
@@ -253,11 +321,12 @@ class _Finder:
         return Survey(kept, open_at)
 
 
-def _split(token: re.Match[str], text: str, end: int) -> tuple[str, str]:
+def _split(token: Token, text: str, end: int) -> tuple[str, str]:
     """Return the lower-case type of an opener and the rest of its header."""
-    head = token["head"]
-    if head is None:
-        found = re.compile(_NAME).match(text, end)
-        return (found[0].lower() if found else "", "")
-    word, _, rest = head.replace("\t", " ").partition(" ")
+    if token.kind == _TORN:
+        stop = end
+        while text[stop : stop + 1] in _IN_TYPE:
+            stop += 1
+        return (text[end:stop].lower() if text[end:stop][:1] in _LETTERS else "", "")
+    word, _, rest = token.text.replace("\t", " ").partition(" ")
     return word.lower(), " " + rest

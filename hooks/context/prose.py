@@ -10,7 +10,9 @@ lines that begin with ``>``.
 
 from __future__ import annotations
 
-import re
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 IN_FENCE = "in-code-fence"
 INDENTED = "indented-code"
@@ -18,10 +20,8 @@ QUOTED = "quoted"
 INLINE = "inline-code"
 
 _CODE_INDENT = 4
-# Compiled where they are needed: most texts need none.
-_FENCE = r"(`{3,})[^`]*$|(~{3,})"
-_ITEM = r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|$)"
-_ITEM_FIRST = "-*+0123456789"
+_DIGITS = frozenset("0123456789")
+_ITEM_DIGITS = 9
 
 
 def indent_of(line: str, index: int = 0, column: int = 0) -> tuple[int, int]:
@@ -85,11 +85,11 @@ class LineRules:
     def _open_fence(self, line: str, column: int, index: int) -> str:
         if not line.startswith(("```", "~~~"), index):
             return ""
-        found = re.compile(_FENCE).match(line, index)
+        rest = line[index:].lstrip(line[index])
         # four columns in, outside a list, it is the lazy end of a paragraph
-        if found is None or column >= self._inner + _CODE_INDENT:
+        if (line[index] == "`" and "`" in rest) or column >= self._inner + _CODE_INDENT:
             return ""
-        self._fence = found[1] or found[2]
+        self._fence = line[index : len(line) - len(rest)]
         self._fence_indent = column
         return IN_FENCE
 
@@ -98,20 +98,28 @@ class LineRules:
         if _is_rule(line):
             return column, index
         first = True
-        while line[index : index + 1] in _ITEM_FIRST:
-            found = re.compile(_ITEM).match(line, index)
-            if found is None:
-                break
-            behind = column + found.end() - index
-            inner, after = indent_of(line, found.end(), behind)
+        while end := _item_end(line, index):
+            behind = column + end - index
+            inner, after = indent_of(line, end, behind)
             if inner - behind > _CODE_INDENT or after == len(line):
-                inner, after = behind + 1, min(found.end() + 1, len(line))
+                inner, after = behind + 1, min(end + 1, len(line))
             if first and (not self._outer or column < self._outer):
                 self._outer = inner
             first = False
             self._inner = inner
             column, index = inner, after
         return column, index
+
+
+def _item_end(line: str, index: int) -> int:
+    """Return where the list marker (``-``, ``1.`` …) at ``index`` ends; 0 where there is none."""
+    end = index
+    while line[end : end + 1] in _DIGITS:
+        end += 1
+    mark = line[end : end + 1]
+    if not mark or mark not in ("-*+" if end == index else ".)") or end - index > _ITEM_DIGITS:
+        return 0
+    return end + 1 if line[end + 1 : end + 2] in ("", " ", "\t") else 0
 
 
 def _is_rule(line: str) -> bool:
@@ -130,8 +138,7 @@ def closing_runs(line: str) -> dict[int, int]:
     if "`" not in line:
         return spans
     later: dict[int, int] = {}  # length of a run → end of the nearest such run to the right
-    for found in reversed(list(re.finditer(r"`+", line))):
-        start, end = found.span()
+    for start, end in reversed(list(runs(line, 0, len(line)))):
         slash = start
         while slash and line[slash - 1] == "\\":
             slash -= 1
@@ -141,3 +148,14 @@ def closing_runs(line: str) -> dict[int, int]:
             spans[start + escaped] = close
         later[end - start] = end
     return spans
+
+
+def runs(line: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) of each run of backticks in ``line[start:stop]``."""
+    start = line.find("`", start, stop)
+    while start >= 0:
+        end = start + 1
+        while end < stop and line[end] == "`":
+            end += 1
+        yield start, end
+        start = line.find("`", end, stop)
