@@ -66,12 +66,12 @@ class Bed:
         make_transcript(path, 1, str(PROJECT))
         wall_s(bench.start("lessons"))
         for number in range(MEMORIES):
-            said = bench.work(path, f"lesson {number}: {_sentence(number)}", 2_000)
+            said = bench.work("lessons", path, f"lesson {number}: {_sentence(number)}", 2_000)
             wall_s(bench.stop("lessons", path, said))
 
     def append(self, name: str, path: Path) -> Job:
         self.count += 1
-        said = self.busy.work(path, f"measured {self.count} {uuid.uuid4().hex}")
+        said = self.busy.work(name, path, f"measured {self.count} {uuid.uuid4().hex}")
         return self.busy.stop(name, path, said)
 
     def first_sight(self, path: Path) -> Job:

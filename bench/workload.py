@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 import shutil
 import uuid
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bench.measure import PYTHON, Job
@@ -118,19 +120,26 @@ class Bench:
         fields = {"transcript_path": path, "last_assistant_message": said}
         return self.job("Stop", session_id=session, **fields)
 
-    def work(self, transcript: Path, lesson: str, size: int = 20_000) -> str:
-        """Append ``size`` bytes of a session's lines and an answer with one marker in it."""
+    def work(self, session: str, transcript: Path, lesson: str, size: int = 20_000) -> str:
+        """Append ``size`` bytes of a session's lines, of now, the last an answer with one marker.
+
+        Prompt and time are what the Stop's payload will say: otherwise the answer on disk and the
+        one in the payload would be two.
+        """
         rng = random.Random(lesson)
         text = f"Done. <!-- @lesson -->{lesson}<!-- @/lesson -->"
         answer = [line for line in recorded_lines("plain") if line["type"] == "assistant"][-1]
         answer |= {"uuid": str(uuid.uuid4()), "cwd": str(PROJECT)}
         answer["message"] |= {"id": f"msg_{uuid.uuid4().hex[:20]}"}
         answer["message"]["content"] = [{"type": "text", "text": text}]
-        answer.pop("requestSessionId", None)
-        lines = _turns(rng, str(PROJECT))
+        lines = b""
         while len(lines) < size:
             lines += _turns(rng, str(PROJECT))
-        cut = lines[: lines.rfind(b"\n", 0, size) + 1]
+        cut = lines[: lines.rfind(b"\n", 0, size) + 1] + compact(answer)
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        own = {"sessionId": session, "promptId": recorded("Stop")["prompt_id"], "timestamp": now}
+        for name, value in own.items():
+            cut = re.sub(f'"{name}":"[^"]*"'.encode(), f'"{name}":"{value}"'.encode(), cut)
         with transcript.open("ab") as file:
-            file.write(cut + compact(answer))
+            file.write(cut)
         return text
