@@ -9,9 +9,12 @@ secret that has neither a shape nor a name, and looks into base64 one layer deep
 from __future__ import annotations
 
 import binascii
-import re
 
 from hooks.context.secret_shapes import SHAPES, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 _PASSES = 8  # more than two are needed only where taking out one secret lays another bare
 
@@ -41,6 +44,7 @@ _VALUE = (
     r"(?P<quote>\\?[\"'`])?(?P<secret>(?(quote)(?:(?!(?P=quote))(?:\\.|[^\\\n]))+"
     r"|[^\s\"'`]*[^\s\"'`.,;:!?)\]}*\\]))"
 )
+_SIGNS = (":", "=")  # one of them stands between a name and its value
 _NEXT_LINE = r"(?:[|>]?-?[ \t]*\\?\r?\n[ \t]+)?"
 
 
@@ -59,9 +63,15 @@ def _bare(value: str) -> str:
     return value.strip("\"'`\\")
 
 
+def _begins_with(pattern: str, value: str) -> bool:
+    import re
+
+    return re.match(pattern, value) is not None
+
+
 def _stands_in(value: str) -> bool:
     """Say whether the value only names where the secret comes from, or was taken out."""
-    return re.match(_STAND_IN, value) is not None
+    return _begins_with(_STAND_IN, value)
 
 
 def _is_word(value: str) -> bool:
@@ -73,7 +83,7 @@ def _spare_password(found: re.Match[str]) -> bool:
     value = _bare(found["secret"])
     if _stands_in(value) or value.lower() in ("none", "null", "true", "false"):
         return True
-    return found["sign"] != "=" and re.match(_PROSE, value) is not None
+    return found["sign"] != "=" and _begins_with(_PROSE, value)
 
 
 def _spare_other(found: re.Match[str]) -> bool:
@@ -114,7 +124,7 @@ def _spare_basic(found: re.Match[str]) -> bool:
 def _spare_plain(found: re.Match[str]) -> bool:
     inside = _decoded(found["secret"])
     lowered = inside.lower()
-    return not any(next(rule.matches(inside, lowered), None) for rule in (*SHAPES, *_NAMED))
+    return not any(next(rule.matches(inside, lowered), None) for rule in _PLAIN)
 
 
 def _decoded(text: str) -> str:
@@ -159,12 +169,14 @@ _NAMED = (
         r"(?<![\w-])(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:(?P<secret>[^\s\"']+)",
         _spare_ids,
     ),
-    Rule("password", _PASSWORD_HINTS, _named(_PASSWORD), _spare_password),
-    Rule("password", _PASSWORD_HINTS, _option(_PASSWORD), _spare_password),
-    Rule("secret", _OTHER_HINTS, _named(_OTHER), _spare_other),
-    Rule("secret", _OTHER_HINTS, _option(_OTHER), _spare_other),
+    Rule("password", _PASSWORD_HINTS, _named(_PASSWORD), _spare_password, _SIGNS),
+    Rule("password", _PASSWORD_HINTS, _option(_PASSWORD), _spare_password, ("--",)),
+    Rule("secret", _OTHER_HINTS, _named(_OTHER), _spare_other, _SIGNS),
+    Rule("secret", _OTHER_HINTS, _option(_OTHER), _spare_other, ("--",)),
 )
+_PLAIN = (*SHAPES, *_NAMED)
 _ENCODED_MIN = 24
+_IN_ENCODED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
 _ENCODED = Rule(
     "encoded-secret",
     ("",),
@@ -172,6 +184,7 @@ _ENCODED = Rule(
     rf"(?P<secret>(?:(?:\\?\r?\n[ \t]*)?[A-Za-z0-9+/_-]){{{_ENCODED_MIN},}}={{0,2}})",
     _spare_plain,
 )
+_SPLIT = bytes(one if one in _IN_ENCODED else 32 for one in range(256))
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
@@ -180,9 +193,10 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     Done twice it is the same as once.
     """
     kinds: list[str] = []
-    # half of the shortest encoded secret, as it may stand on two lines
-    long_word = any(len(word) >= _ENCODED_MIN // 2 for word in text.split())
-    rules = (*SHAPES, *_NAMED, _ENCODED) if long_word else (*SHAPES, *_NAMED)
+    lowered = text.lower()
+    rules = (*_PLAIN, _ENCODED) if _may_be_encoded(text) else _PLAIN
+    if not any(rule.may_match(lowered) for rule in rules):
+        return text, ()
     for _ in range(_PASSES):
         before, lowered = text, text.lower()
         for rule in rules:
@@ -190,6 +204,30 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
         if text == before:
             break
     return text, tuple(kinds)
+
+
+def _may_be_encoded(text: str) -> bool:
+    """Say whether a long word may decode to something with a hint in it; no secret is missed.
+
+    Wherever in its word an encoded secret begins, one of four ways to group the word's letters
+    is its own, and what is decoded so contains what it says.
+    """
+    for word in _joined(text).encode("ascii", "replace").translate(_SPLIT).decode().split():
+        if len(word) >= _ENCODED_MIN:
+            for shift in range(4):
+                lowered = _decoded(word[shift:]).lower()
+                if any(rule.may_match(lowered) for rule in _PLAIN):
+                    return True
+    return False
+
+
+def _joined(text: str) -> str:
+    """Return ``text`` with each line ending taken out: a secret may be broken over lines."""
+    if "\n" not in text:
+        return text
+    first, *others = text.split("\n")
+    lines = [first, *(line.lstrip(" \t") for line in others)]
+    return "".join(line.removesuffix("\r").removesuffix("\\") for line in lines)
 
 
 def _apply(rule: Rule, text: str, lowered: str, kinds: list[str]) -> str:

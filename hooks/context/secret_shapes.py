@@ -1,15 +1,14 @@
 """The shapes that only a credential has. Adding one is a row; every pattern is linear.
 
-Compiling all of them costs more than the rest of keeping a marker, so a rule is compiled only
-where one of its hints stands in the text.
+``re`` and compiling all of them cost more than the rest of keeping a marker, so it is loaded,
+and a rule compiled, only where one of its hints stands in the text.
 """
 
 from __future__ import annotations
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
     from typing import NamedTuple
 else:
@@ -19,20 +18,31 @@ else:
 class Rule(NamedTuple):
     """Group ``secret`` of ``pattern``, or all of it, is taken out unless ``spare`` says so.
 
-    ``hints`` are lower-case; no match is possible in a text that, in lower case, has none.
+    ``hints`` are lower-case; no match is possible in a text that, in lower case, has none, nor
+    in one that has none of ``signs``.
     """
 
     kind: str
     hints: tuple[str, ...]
     pattern: str
     spare: Callable[[re.Match[str]], bool] | None = None
+    signs: tuple[str, ...] = ("",)
+
+    def may_match(self, lowered: str) -> bool:
+        return _has(lowered, self.hints) and _has(lowered, self.signs)
 
     def matches(self, text: str, lowered: str) -> Iterator[re.Match[str]]:
         """Yield what must be taken out of ``text``, from left to right."""
-        if any(hint in lowered for hint in self.hints):
+        if self.may_match(lowered):
+            import re
+
             for found in re.compile(self.pattern, re.DOTALL).finditer(text):
                 if self.spare is None or not self.spare(found):
                     yield found
+
+
+def _has(text: str, parts: tuple[str, ...]) -> bool:
+    return any(part in text for part in parts)
 
 
 def _shape(kind: str, hints: str, pattern: str, *, before: str = "A-Za-z0-9") -> Rule:
