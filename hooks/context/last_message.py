@@ -6,11 +6,16 @@ at the Stop's time under the payload's prompt; its first line in the transcript 
 
 from __future__ import annotations
 
+import os
+
 from hooks.context import outbox
+from hooks.context.hint import HINT
 from hooks.context.keeping import Origin
+from hooks.context.lookback import lines_before
 from hooks.context.markers import find
 from hooks.context.thought import think
-from hooks.context.transcript import prompt_before
+from hooks.context.transcript import open_transcript, prompt_before
+from hooks.context.transcript_lines import describe, session_of, text_blocks, why_not
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
     from hooks.context.gather import Gatherer
     from hooks.context.sources import Source
     from hooks.context.thought import Thought
+
+MOST_LINES = 64  # with a marker, from the end: the copied last message is the latest of them
 
 
 class Belief:
@@ -74,7 +81,40 @@ def _is_known(belief: Belief, thought: Thought, key: str) -> bool:
     if any(answers(place.path, place.at_byte, origin.prompt_id) for place in here):
         return True
     waiting = gatherer.ledger.unseen(origin.session, thought.type, thought.digest)
-    return any(receipt.prompt_id == origin.prompt_id for receipt in waiting)
+    if any(receipt.prompt_id == origin.prompt_id for receipt in waiting):
+        return True
+    return _is_copied(gatherer, origin, thought)
+
+
+def _is_copied(gatherer: Gatherer, origin: Origin, thought: Thought) -> bool:
+    """Say whether the transcript has the thought in a line that another transcript had first.
+
+    A fork or a background copy repeats the lines of its origin, and its first Stop may repeat
+    the last message: that is the origin's record, not a new one.
+    """
+    fd = open_transcript(origin.path) if origin.path else -1
+    if fd < 0:
+        return False
+    try:
+        lines = lines_before(fd, os.fstat(fd).st_size, HINT)
+        for _, line in zip(range(MOST_LINES), lines, strict=False):
+            if thought.digest in _digests(line):
+                if session_of(line) != origin.session:
+                    return True
+                message = describe(line, 0).message_id
+                places = gatherer.ledger.sightings_in(message, thought.digest)
+                return any(place.path != origin.path for place in places)
+    finally:
+        os.close(fd)
+    return False
+
+
+def _digests(line: dict[str, object]) -> set[str]:
+    """Return the thoughts of one line of a transcript, none where it is not the assistant's."""
+    if why_not(line):
+        return set()
+    markers = [found.marker for _, text in text_blocks(line) for found in find(text)]
+    return {think(one.type, one.content, one.attrs).digest for one in markers if one}
 
 
 def write_files(belief: Belief) -> None:

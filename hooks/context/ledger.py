@@ -205,6 +205,11 @@ class Ledger:
             (session, type_, digest),
         )
 
+    def sightings_in(self, message_id: str, digest: str) -> list[Sighting]:
+        """Return where one thought of one message stood."""
+        where = "WHERE message_id = ? AND digest = ? AND key <> ''"
+        return self._sightings(where, (message_id, digest))
+
     def unseen(self, session: str, type_: str, digest: str) -> list[Receipt]:
         """Return the receipts of this thought that no transcript line has shown yet."""
         return self._receipts(

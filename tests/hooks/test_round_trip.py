@@ -299,3 +299,27 @@ def test_a_marker_is_dated_by_its_own_line(session):
     mine.stop()
     mine.settle()
     assert datetime.now(UTC).date().isoformat() in session().start().context  # noqa: TID251
+
+
+@pytest.mark.parametrize("renamed", [False, True], ids=["old ids", "new session ids"])
+def test_a_copy_whose_stop_repeats_the_copied_last_message_adds_nothing(session, renamed):
+    mine = session()
+    mine.start()
+    mine.prompt("x")
+    mine.says(LESSON)
+    mine.stop()
+    mine.settle()
+    copy = session()
+    lines = mine.transcript.read_text().splitlines()
+    name = {"sessionId": copy.id} if renamed else {}
+    copied = [{**json.loads(line), "sessionKind": "bg", **name} for line in lines]
+    for line in copied:
+        copy.transcript.parent.mkdir(parents=True, exist_ok=True)
+        with copy.transcript.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+    copy.start("fork")
+    copy.settle()
+    copy.prompt_id = mine.prompt_id
+    assert copy.stop(last_assistant_message=LESSON).stdout == b""
+    copy.settle()
+    assert "noted" not in session().start().context
