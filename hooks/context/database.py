@@ -7,6 +7,7 @@ every time, and a rollback journal is also right on filesystems without shared m
 from __future__ import annotations
 
 import os
+import sys
 
 from hooks.atomic import make_folder
 from hooks.errors import HookError, StateError
@@ -23,9 +24,23 @@ if TYPE_CHECKING:
 else:
     # The C module alone: the package around it loads datetime and collections, a third of an
     # interpreter start, for converters of dates that we do not use.
+    class _Functools:
+        """The one name that the C module takes out of functools, which loads six modules for it."""
+
+        @staticmethod
+        def lru_cache(size):
+            from _functools import _lru_cache_wrapper
+
+            return lambda call: _lru_cache_wrapper(call, size, False, tuple)
+
+    _lent = "functools" not in sys.modules and sys.modules.setdefault("functools", _Functools)
     try:
         import _sqlite3 as sqlite3
-    except ImportError:  # an interpreter that hides it
+    except (ImportError, AttributeError):  # an interpreter that hides it, or whose wants more
+        sqlite3 = None
+    if _lent:
+        del sys.modules["functools"]
+    if sqlite3 is None:
         import sqlite3
 
 BUSY_S = 10.0  # one busy timeout everywhere; a batch of 256 markers on a slow disk holds for 5 s

@@ -23,17 +23,22 @@ DOOR = {
     *("scripts.swarm_v2.wire_json", "scripts.swarm_v2.digest"),
 }
 OF_PYTHON = {"re", "hashlib", "datetime", "sqlite3", "select", "socket", "enum", "functools"}
+# Keeping one plain marker needs none of these, whatever of the library is written in C.
+SPARED = {
+    *("re", "enum", "functools", "collections", "types", "operator", "typing", "json"),
+    *("hashlib", "datetime", "sqlite3", "traceback", "subprocess", "threading"),
+}
 QUIET = ["UserPromptSubmit", "Stop", "PreCompact", "MessageDisplay"]
 
 
-def loaded(event, home, session):
+def loaded(event, home, session, said="Hello there."):
     """Run ``event`` and return every module that its process imported."""
     payload = recorded(event, cwd=str(session.project), session_id=session.id)
     payload["transcript_path"] = str(session.transcript)
     if event == "MessageDisplay":
         payload["delta"] = "Hello there."
     elif "last_assistant_message" in payload:
-        payload["last_assistant_message"] = "Hello there."
+        payload["last_assistant_message"] = said
     run = run_hook(event, payload, home, flags=("-X", "importtime"))
     wait_for_workers(home)
     assert run.rc == 0, run.stderr
@@ -55,6 +60,29 @@ def test_an_event_with_work_to_do_loads_nothing_heavy(event, home, session):
     prepare(current)
     names, _ = loaded(event, home, current)
     assert HEAVY & names == set()
+
+
+def test_a_stop_that_keeps_a_plain_marker_loads_no_patterns_and_nothing_behind_them(home, session):
+    current = session()
+    prepare(current)
+    current.stop()
+    current.settle()
+    said = "Done. <!-- @lesson severity=high -->the tests pass on staging<!-- @/lesson -->"
+    current.prompt("again")
+    current.says(said)
+    names, run = loaded("Stop", home, current, said)
+    assert b"brainhooks kept 1 lesson" in run.stdout
+    assert (HEAVY | SPARED) & names == set()
+
+
+def test_a_marker_that_may_hold_a_secret_is_worth_the_patterns(home, session):
+    current = session()
+    prepare(current)
+    said = "Done. <!-- @lesson -->log in with password=hunter2hunter2<!-- @/lesson -->"
+    current.says(said)
+    names, run = loaded("Stop", home, current, said)
+    assert "re" in names
+    assert b"hunter2" not in run.stdout
 
 
 @pytest.mark.parametrize("event", QUIET)
