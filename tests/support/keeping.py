@@ -115,3 +115,9 @@ def copy_as_fork(kept: Kept, home: Path, project: Path, *, marked: bool = True) 
             extra = origin if marked else {"sessionKind": "bg"}
             file.write(compact({**line, "sessionId": fork.session.id, **extra}))
     return fork
+
+
+def turn(kept: Kept, *texts: str) -> None:
+    """A prompt, and the agent's answer to it."""
+    kept.ask()
+    kept.say(*texts)

@@ -10,6 +10,7 @@ from hooks.context.project import resolve
 from hooks.settings import Settings
 from tests.conftest import NOON
 from tests.support.git import git
+from tests.support.keeping import Kept
 from tests.support.run_hook import PATH
 
 
@@ -46,3 +47,9 @@ def plain(tmp_path):
         return top
 
     return make
+
+
+@pytest.fixture
+def kept(home: Path, project: Path) -> Kept:
+    """One session whose transcript is written by hand and collected in this process."""
+    return Kept(home, project)
