@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from hooks.context.transcript import scan
+
 SESSION = "0ab96787-666b-4423-b983-6a30353e01f6"
 
 
@@ -29,3 +31,21 @@ def said(text: object, message_id: str = "msg_1", **fields: object) -> bytes:
     content = [{"type": "text", "text": text}] if isinstance(text, str) else text
     message = {"id": message_id, "role": "assistant", "model": "m", "content": content}
     return line("assistant", message=message, **fields)
+
+
+def read(path, start=None, cwd="", branch=""):
+    """Scan once; return the taken texts, the moves' places and the finished scan."""
+    found = scan(str(path), start, cwd=cwd, branch=branch)
+    texts, moves = [], []
+    for batch in found.batches():
+        texts += [s.candidate.marker.content for s in batch.sightings if s.candidate.marker]
+        moves += [(move.cwd, move.branch) for move in batch.moves]
+    return texts, moves, found
+
+
+def sightings(path, start=None):
+    return [seen for batch in scan(str(path), start).batches() for seen in batch.sightings]
+
+
+def write(path, *lines, end=b"\n"):
+    path.write_bytes(b"\n".join(lines) + end)

@@ -13,32 +13,14 @@ from hooks.context.line_window import MAX_LINE
 from hooks.context.position import encode_position, parse_position
 from hooks.context.transcript import prompt_before, scan
 from hooks.errors import StateError
-from tests.support.transcript import lesson, line, said
+from tests.support.transcript import lesson, line, read, said, sightings, write
 
 REAL = Path(__file__).parents[2] / "transcripts"
-
-
-def read(path, start=None, cwd="", branch=""):
-    """Scan once; return the taken texts, the moves' places and the finished scan."""
-    found = scan(str(path), start, cwd=cwd, branch=branch)
-    texts, moves = [], []
-    for batch in found.batches():
-        texts += [s.candidate.marker.content for s in batch.sightings if s.candidate.marker]
-        moves += [(move.cwd, move.branch) for move in batch.moves]
-    return texts, moves, found
-
-
-def sightings(path, start=None):
-    return [seen for batch in scan(str(path), start).batches() for seen in batch.sightings]
 
 
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "session.jsonl"
-
-
-def write(path, *lines, end=b"\n"):
-    path.write_bytes(b"\n".join(lines) + end)
 
 
 def test_the_real_transcripts_hold_two_lessons_and_one_place_each():

@@ -7,32 +7,14 @@ from pathlib import Path
 import pytest
 
 from hooks.context.transcript import BATCH, scan
-from tests.support.transcript import SESSION, lesson, line, said
+from tests.support.transcript import SESSION, lesson, line, read, said, sightings, write
 
 REAL = Path(__file__).parents[2] / "transcripts"
-
-
-def read(path, start=None, cwd="", branch=""):
-    """Scan once; return the taken texts, the moves' places and the finished scan."""
-    found = scan(str(path), start, cwd=cwd, branch=branch)
-    texts, moves = [], []
-    for batch in found.batches():
-        texts += [s.candidate.marker.content for s in batch.sightings if s.candidate.marker]
-        moves += [(move.cwd, move.branch) for move in batch.moves]
-    return texts, moves, found
-
-
-def sightings(path, start=None):
-    return [seen for batch in scan(str(path), start).batches() for seen in batch.sightings]
 
 
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "session.jsonl"
-
-
-def write(path, *lines, end=b"\n"):
-    path.write_bytes(b"\n".join(lines) + end)
 
 
 def test_moves_are_reported_with_the_lines_own_time(path):
