@@ -10,7 +10,7 @@ import os
 
 from hooks.home import resolve_home
 from hooks.payload import MAX_BYTES, parse_event
-from hooks.quick import nothing_to_do
+from hooks.quick import migrated_note, nothing_to_do
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,12 +129,28 @@ def _answer(event: Event, env: Mapping[str, str], now: float, stdout: int) -> No
     from hooks.settings import load
 
     ctx = Ctx(event, load(env), env, from_epoch(now))
+    if not os.path.exists(migrated_note(ctx.settings.home)):
+        _migrate(ctx)
     _mark_run(ctx.settings.home, event.name)
     answer = encode(handle(ctx), event.name)
     while answer:
         answer = answer[os.write(stdout, answer) :]
     for finish in ctx.after_print:
         finish()
+
+
+def _migrate(ctx: Ctx) -> None:
+    """Run what an upgrade needs, once. A failure is logged; the next event with work tries again.
+
+    Nothing that follows depends on it: the steps come to the same end whoever is first.
+    """
+    from hooks.context.migrations import migrate
+    from hooks.errors import HookError
+
+    try:
+        migrate(ctx.settings.home, ctx.at)
+    except (HookError, OSError, ValueError) as err:
+        ctx.log(f"migrate: {type(err).__name__}: {err}")
 
 
 def _mark_run(home: str, event: str) -> None:

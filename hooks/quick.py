@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 VERB_PREFIX = "/brainhooks:"
 HINT = "!-- @"  # every marker's opener holds it, escaped in JSON or not
+STEPS_KNOWN = 2  # how many upgrade steps this version has (hooks.context.migrations.STEPS)
 
 
 def nothing_to_do(event: Event, home: str) -> bool:
@@ -61,6 +62,11 @@ def unchanged(watch: object) -> bool:
 def door_note(home: str, session_id: str) -> str:
     """Path of what a session was last told; only for ids that are safe as a file name."""
     return os.path.join(home, "brain", "door", f"{session_id}.json")
+
+
+def migrated_note(home: str) -> str:
+    """Path of what says that every upgrade step of this version ran here; may be deleted."""
+    return os.path.join(home, "brain", f"migrated-{STEPS_KNOWN}")
 
 
 def _prompt(event: Event, home: str) -> bool:

@@ -55,9 +55,16 @@ class Delivery:
         run = self.run
         if self.key:
             run.ledger.change(self.key, run.at, state="quarantined", reason=reason, lease_until="")
-        outbox.quarantine(run.home, self.name, reason)
-        run.counts["quarantined"] += 1
         self.over = True
+        self.put_aside(reason)
+        run.counts["quarantined"] += 1
+
+    def put_aside(self, reason: str) -> None:
+        """Move the file to the quarantine; where that cannot be, those behind it still go."""
+        try:
+            outbox.quarantine(self.run.home, self.name, reason)
+        except OSError as err:
+            self.run.stopped = f"{self.name} cannot be put aside: {err.strerror}"
 
 
 def deliver_all(settings: Settings, env: Mapping[str, str], at: datetime) -> Drained:
@@ -67,24 +74,39 @@ def deliver_all(settings: Settings, env: Mapping[str, str], at: datetime) -> Dra
         try:
             for prepare in PREPARE:
                 prepare(run)
+            deliver_backlog(run)
             for name in in_order(run):
                 deliver(Delivery(run, name))
         except (BrainUnreachable, StateError) as err:
             run.stopped = run.stopped or str(err)
         for finish in FINISH:
             finish(run)
-        left = len(outbox.names(run.home))
+        left = len(outbox.names(run.home)) + len(outbox.backlog_names(run.home))
         return Drained(**run.counts, left=left, stopped=run.stopped)
     finally:
         run.close()
 
 
+def deliver_backlog(run: Run) -> None:
+    """What an older version put aside goes first, one at a time, while there is a brain for it."""
+    if run.brain is None:
+        return
+    backlog = outbox.backlog_folder(run.home)
+    names = outbox.backlog_names(run.home)
+    for _, name in sorted((outbox.time_in(backlog, name), name) for name in names):
+        try:
+            taken = outbox.take_in(run.home, name)
+        except FileNotFoundError:  # another program took it
+            continue
+        deliver(Delivery(run, taken))
+
+
 def in_order(run: Run) -> list[str]:
     """Return the waiting files by the markers' time, those of one message as they stood in it."""
     seq = run.ledger.order()
-    last = len(seq)
+    place, last = outbox.folder(run.home), len(seq)
     places = [
-        (name.partition("-")[0], seq.get(outbox.key_in(name), last), name)
+        (outbox.time_in(place, name), seq.get(outbox.key_in(name), last), name)
         for name in outbox.names(run.home)
     ]
     return [name for _, _, name in sorted(places)]
@@ -168,8 +190,8 @@ def settle_known(delivery: Delivery) -> None:
         outbox.remove(run.home, delivery.name)
         delivery.over = True
     elif receipt.state == "quarantined":
-        outbox.quarantine(run.home, delivery.name, receipt.reason)
         delivery.over = True
+        delivery.put_aside(receipt.reason)
 
 
 def claim(delivery: Delivery) -> None:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 16 << 20  # a marker is part of a line of at most 2 MiB; escaped it can grow sixfold
 _ENDING = ".json"
+REASON = ".reason.txt"  # behind the name of a quarantined file: why it is there
 _KEY_LENGTH = 32
+_LONGEST_NAME = 180  # bytes; with what is put behind it, it stays below every filesystem's 255
 _HEX = frozenset("0123456789abcdef")
 _NO_TIME = "0" * 8 + "T" + "0" * 12
 
@@ -37,17 +39,31 @@ def quarantine_folder(home: str) -> str:
     return os.path.join(folder(home), "quarantine")
 
 
+def backlog_folder(home: str) -> str:
+    """Where an older version put what it could not deliver for long; nothing new comes there."""
+    return os.path.join(home, "brain-outbox-backlog")
+
+
 def names(home: str) -> list[str]:
     """Return the waiting files' names, the earliest marker first."""
+    return names_in(folder(home))
+
+
+def backlog_names(home: str) -> list[str]:
+    """Return the backlog's names, the earliest marker first; they go before the others."""
+    return names_in(backlog_folder(home))
+
+
+def names_in(place: str) -> list[str]:
     try:
-        found = os.listdir(folder(home))
+        found = os.listdir(place)
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(name for name in found if name.endswith(_ENDING) and name[0] != ".")
 
 
 def is_empty(home: str) -> bool:
-    return not names(home)
+    return not names(home) and not backlog_names(home)
 
 
 def name_of(document: Mapping[str, object]) -> str:
@@ -88,6 +104,22 @@ def key_in(name: str) -> str:
     """Return the key that a file name ends in; "" for a name that another program gave."""
     key = name.rpartition("-")[2].removesuffix(_ENDING)
     return key if len(key) == _KEY_LENGTH and _HEX.issuperset(key) else ""
+
+
+def time_in(place: str, name: str) -> str:
+    """Return what orders a waiting file: the marker's time, as our own file names begin.
+
+    The name of another program's, or of an older version's, file may say anything.
+    """
+    first = name.partition("-")[0]
+    if key_in(name):
+        return first
+    try:
+        document = parse(atomic.read(os.path.join(place, name), MAX_BYTES)) or {}
+    except OSError:
+        return first
+    at = parse_iso(document.get("ts"))
+    return first if at is None else compact(at)
 
 
 def files_of(home: str, key: str) -> list[str]:
@@ -140,14 +172,52 @@ def remove_key(home: str, key: str) -> int:
 
 
 def quarantine(home: str, name: str, reason: str) -> None:
-    """Move a file out of the way of those behind it, with the reason beside it. Nothing is lost."""
-    place = quarantine_folder(home)
-    atomic.write(os.path.join(place, name + ".reason.txt"), reason.encode("utf-8", "replace"))
+    """Move a file out of the way of those behind it, with the reason beside it. Nothing is lost.
+
+    Whatever it is moves: a folder, a pipe, a file that another one in quarantine is named like.
+    """
+    place, source = quarantine_folder(home), os.path.join(folder(home), name)
+    kept = _free_name(place, name, source)
+    atomic.write(os.path.join(place, kept + REASON), reason.encode("utf-8", "replace"))
     try:
-        os.replace(os.path.join(folder(home), name), os.path.join(place, name))
+        os.replace(source, os.path.join(place, kept))
     except FileNotFoundError:
         return
     atomic.sync_folder(place)
+
+
+def _free_name(place: str, name: str, source: str) -> str:
+    """Return a name for ``source`` in ``place``: its own, or one that is free and short enough.
+
+    The key stays at its end, by which a person's forget finds it.
+    """
+    own = os.urandom(4).hex()
+    if len(os.fsencode(name)) > _LONGEST_NAME:  # what stands beside it has a longer name yet
+        head, tail = os.fsencode(name)[:64].decode("ascii", "replace"), key_in(name) or own
+        return f"{head}.{own}-{tail}{_ENDING}"
+    path = os.path.join(place, name)
+    if not os.path.lexists(path) or _same(path, source):
+        return name
+    head, _, tail = name.rpartition("-")
+    return f"{head or _NO_TIME}.{own}-{tail}"
+
+
+def _same(path: str, other: str) -> bool:
+    try:
+        data = atomic.read(path, MAX_BYTES)
+        return data is not None and data == atomic.read(other, MAX_BYTES)
+    except OSError:
+        return False
+
+
+def take_in(home: str, name: str) -> str:
+    """Move one backlog file to those that wait; return its name there."""
+    source = os.path.join(backlog_folder(home), name)
+    atomic.make_folder(folder(home))
+    kept = _free_name(folder(home), name, source)
+    os.rename(source, os.path.join(folder(home), kept))
+    atomic.sync_folder(folder(home))
+    return kept
 
 
 def body(document: Mapping[str, object]) -> Document:

@@ -118,12 +118,26 @@ def store_feed(home: str, space: Namespace, items: Sequence[object], *, at: date
 
     keyspace.sweep_legacy(os.path.join(home, FOLDER))
     content = sha256_hex(canonical(items))
-    published = os.path.join(home, "brain_adapter_hash.json")
     changed = store(home, space, "feed", {"items": list(items), "hash": content}, at=at)
-    if changed or not os.path.exists(published):
+    if published_hash(home, space) != content:
         stamped = keyspace.stamp(space, "publish-hash", {"hash": content})
-        atomic.write(published, dumps(stamped).encode("ascii"), durable=False)
+        atomic.write(_published_path(home), dumps(stamped).encode("ascii"), durable=False)
     return changed
+
+
+def _published_path(home: str) -> str:
+    return os.path.join(home, "brain_adapter_hash.json")
+
+
+def published_hash(home: str, space: Namespace) -> str:
+    """Return the hash of the feed published last; "" for an older format's, or another brain's."""
+    try:
+        found = load_object(atomic.read(_published_path(home), KINDS["publish-hash"].max_bytes))
+    except OSError:
+        return ""
+    if found is None or not keyspace.admits(found, space, "publish-hash"):
+        return ""
+    return str(found.get("hash", ""))
 
 
 def defer_project_context(

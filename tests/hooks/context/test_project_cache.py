@@ -163,3 +163,14 @@ def test_the_log_names_the_kind_of_a_refused_document_and_nothing_of_it(place):
     log = Path(os.path.join(place, "logs", "hooks.log")).read_text()
     assert "refused a feed document" in log
     assert "secret words" not in log
+
+
+def test_a_legacy_publish_hash_reads_as_empty_and_is_rewritten_stamped(home, noon):
+    published = home / "brain_adapter_hash.json"
+    cache.store_feed(str(home), MINE, [], at=noon)
+    good = published.read_bytes()
+    published.write_text('{"hash": "0123456789abcdef"}', encoding="utf-8")
+    assert cache.published_hash(str(home), MINE) == ""
+    assert not cache.store_feed(str(home), MINE, [], at=noon)  # the feed is the same
+    assert published.read_bytes() == good
+    assert cache.published_hash(str(home), MINE)

@@ -1,0 +1,100 @@
+"""The outbox in bad times: nothing blocks what is behind it, and time orders what goes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hooks.context import delivery, outbox
+from hooks.context.flush import due
+from tests.support.keeping import Kept, lesson
+from tests.support.older_home import OLD, put
+
+
+@pytest.fixture
+def kept(home, project):
+    return Kept(home, project)
+
+
+def keep(kept, text):
+    kept.ask()
+    kept.say(lesson(text))
+    kept.collect()
+
+
+def test_the_backlog_of_an_older_version_goes_first_and_all_in_time_order(kept, monkeypatch):
+    backlog, waiting = Path(outbox.backlog_folder(kept.home)), Path(outbox.folder(kept.home))
+    put(backlog, "b.json", {**OLD, "content": "1", "ts": "2026-09-01T10:00:00+00:00"})
+    put(backlog, "a.json", {**OLD, "content": "2", "ts": "2026-09-03T10:00:00+00:00"})
+    put(waiting, "a.json", {**OLD, "content": "4", "ts": "2026-09-04T10:00:00+00:00"})
+    put(waiting, "z.json", {**OLD, "content": "3", "ts": "2026-09-02T10:00:00+00:00"})
+    posted = []
+    post = delivery.post
+
+    def posting(one):
+        posted.append(one.document["content"])
+        post(one)
+
+    steps = [posting if step is post else step for step in delivery.DELIVER]
+    monkeypatch.setattr(delivery, "DELIVER", tuple(steps))
+    assert due(kept.settings, kept.at)
+    assert kept.drain().committed == 4
+    assert posted == ["1", "2", "3", "4"]
+    assert outbox.is_empty(kept.home)
+
+
+def test_without_a_brain_the_backlog_stays_where_it_is_and_is_counted(kept):
+    put(Path(outbox.backlog_folder(kept.home)), "a.json", {**OLD, "content": "1"})
+    kept.brain_source = "none"
+    assert kept.drain().left == 1
+    assert outbox.backlog_names(kept.home) == ["a.json"]
+    kept.brain_source = "local"
+    assert kept.drain() == (1, 0, 0, 0, "")
+
+
+def strange_files(folder):
+    """Make what nobody can deliver; return how many there are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(folder / "0-pipe.json")
+    (folder / "0-folder.json").mkdir()
+    (folder / "0-gone.json").symlink_to(folder / "nowhere")
+    with (folder / "0-huge.json").open("wb") as file:
+        file.truncate(outbox.MAX_BYTES + 1)
+    (folder / f"0-{'n' * 245}.json").write_bytes(b"long name")
+    (folder / "quarantine").mkdir()
+    (folder / "quarantine" / "0-twice.json").write_bytes(b"an earlier one of this name")
+    (folder / "0-twice.json").write_bytes(b"another one")
+    (folder / "readme.txt").write_bytes(b"not ours")
+    return 6
+
+
+def test_whatever_lies_in_the_outbox_blocks_nothing_and_is_put_aside_whole(kept):
+    folder = Path(outbox.folder(kept.home))
+    count = strange_files(folder)
+    keep(kept, "good")
+    done = kept.drain()
+    assert (done.quarantined, done.committed, done.left) == (count, 1, 0)
+    place = Path(outbox.quarantine_folder(kept.home))
+    aside = [path for path in place.iterdir() if not path.name.endswith(outbox.REASON)]
+    assert len(aside) == count + 1
+    reasons = [path for path in place.iterdir() if path.name.endswith(outbox.REASON)]
+    assert len(reasons) == count
+    assert {path.read_bytes() for path in aside if path.is_file() and path.stat().st_size < 99} == {
+        b"long name",
+        b"another one",
+        b"an earlier one of this name",
+    }
+    assert (folder / "readme.txt").read_bytes() == b"not ours"
+
+
+def test_what_cannot_even_be_put_aside_does_not_block_those_behind_it(kept):
+    folder = Path(outbox.folder(kept.home))
+    folder.mkdir()
+    (folder / "quarantine").write_bytes(b"a file where the folder should be")
+    (folder / "0-poison.json").write_bytes(b"{")
+    keep(kept, "good")
+    done = kept.drain()
+    assert (done.committed, done.left) == (1, 1)
+    assert "0-poison.json cannot be put aside" in done.stopped
