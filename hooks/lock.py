@@ -65,15 +65,16 @@ def held(
     wait_s: float,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - the one loop that waits for a lock
+    take: Callable[[str], Lock | None] = try_lock,
 ) -> Lock:
-    """Take the lock at ``path``, waiting at most ``wait_s`` seconds.
+    """Take the lock at ``path`` (by ``take``), waiting at most ``wait_s`` seconds.
 
     Raises:
         StateError: somebody else still holds it then.
     """
     deadline = clock() + wait_s
     while True:
-        lock = try_lock(path)
+        lock = take(path)
         if lock is not None:
             return lock
         if clock() >= deadline:

@@ -76,6 +76,8 @@ class Item(NamedTuple):
     accepted: bool = False  # a person let it cross projects
     supersedes: str = ""  # the id, or its beginning, of the memory that this one replaces
     state: str = "live"  # "live", "superseded", "waiting" (for the brain) or "forgotten"
+    priority: str = ""  # a number: among memories that are equally grave the highest comes first
+    until: str = ""  # when it stops counting, ISO; "" for never
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON form; fields at their default are left out."""

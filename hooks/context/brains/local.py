@@ -30,7 +30,8 @@ NAME = "local"
 FLEET = "fleet"  # the space of what was shared with everybody
 MIN_PREFIX = 8  # of an id that an agent supersedes: what it was shown, not a lucky guess
 UNKNOWN = "unknown"  # the space of what belongs to no known project
-_FIELDS = (*Item._fields[:-1], "superseded_by")  # all but the state are columns
+_NO_COLUMNS = ("state", "priority", "until")
+_FIELDS = (*(name for name in Item._fields if name not in _NO_COLUMNS), "superseded_by")
 _COLUMNS = ", ".join(_FIELDS)
 _LIVE = f"branch = '{BRANCH}' AND superseded_by = ''"
 # A project's own, this principal's personal ones written there, and its session ones; the
