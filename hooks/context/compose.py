@@ -98,9 +98,15 @@ def _fill(sections: Sequence[Section], room: int) -> tuple[list[str], list[Sourc
 
 
 def ranked(items: Iterable[Item]) -> list[Item]:
-    """Order by who said it, then how grave the speaker found it, then newest first."""
+    """Order by who said it, how grave the speaker found it, its priority; then newest first."""
     newest = sorted(items, key=lambda item: (item.at, item.id), reverse=True)
-    return sorted(newest, key=lambda item: (item.cls != "person", _SEVERITY.get(item.severity, 2)))
+    return sorted(newest, key=_rank)
+
+
+def _rank(item: Item) -> tuple[bool, int, int]:
+    digits = item.priority.removeprefix("-")
+    number = int(item.priority) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
+    return (item.cls != "person", _SEVERITY.get(item.severity, 2), -number)
 
 
 def fold(items: Sequence[Item]) -> list[list[Item]]:
@@ -139,7 +145,8 @@ def render(group: Sequence[Item]) -> str:
         facts.append("said by the person")
     if item.severity:
         facts.append(item.severity)
-    facts.append(item.at[:10])
+    if item.at:
+        facts.append(item.at[:10])
     if len(group) > 1:
         facts.append(f"noted {len(group)} times")
     where = f" ({quote(item.path)})" if item.path else ""

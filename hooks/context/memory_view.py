@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 
+from hooks.clock import iso
 from hooks.context import project_cache
 from hooks.context.brain_adapter import LOCAL_DATABASE, brain_kind, namespace, principal
 from hooks.context.brains import Item
 from hooks.context.compose import Section
+from hooks.context.lifetime import is_over
 from hooks.context.remote import apply_alias
 from scripts.swarm_v2.scope_key import Identity, applies_to, resolve_scope_key
 
@@ -119,7 +121,8 @@ def _read(settings: Settings, where: Where, document: _Document) -> list[Item] |
         return [] if document.optional else None
     raw = payload.get("items")
     items = [Item.from_dict(row) for row in raw] if isinstance(raw, list) else []
-    return [item for item in items if item is not None]
+    now = iso(where.at)
+    return [item for item in items if item is not None and not is_over(item.until, now)]
 
 
 def _remake(settings: Settings, env: Mapping[str, str], where: Where) -> bool:

@@ -46,7 +46,7 @@ def _whereabouts(ctx: VerbCtx, where: Place) -> list[str]:
 
 
 def deliver(ctx: VerbCtx) -> str:
-    """Post what waits: at once to the home's own brain, by a worker to any other.
+    """Post what waits: at once to a brain on this machine, by a worker to any other.
 
     Returns a sentence where it goes on waiting, else "". The person waits for no network.
     """
@@ -54,7 +54,7 @@ def deliver(ctx: VerbCtx) -> str:
     from hooks.context.brains import BRAINS
 
     kind = brain_kind(ctx.settings)
-    if kind == "local":
+    if BRAINS[kind].at_once:
         done = flush.drain(ctx.settings, ctx.env, ctx.at)
         return f"It waits in the outbox: {done.stopped}." if done.left else ""
     if not BRAINS[kind].module:

@@ -109,11 +109,12 @@ class Kind(NamedTuple):
     module: str
     remembers_keys: bool  # a marker sent again under its key can never become a second record
     why_not: str = ""
+    at_once: bool = False  # it is on this machine: a person's own words need not wait for a worker
 
 
 BRAINS = {
-    "local": Kind("hooks.context.brains.local", remembers_keys=True),
-    "file": Kind("", remembers_keys=True, why_not="file brains are not supported yet"),
+    "local": Kind("hooks.context.brains.local", remembers_keys=True, at_once=True),
+    "file": Kind("hooks.context.brains.file", remembers_keys=True, at_once=True),
     "http": Kind("", remembers_keys=False, why_not="brain services are not supported yet"),
     "none": Kind("", remembers_keys=True, why_not="no brain is configured"),
     "invalid": Kind("", remembers_keys=False, why_not="the configured address is not a brain's"),
