@@ -212,12 +212,17 @@ def _may_be_encoded(text: str) -> bool:
     Wherever in its word an encoded secret begins, one of four ways to group the word's letters
     is its own, and what is decoded so contains what it says.
     """
-    for word in _joined(text).encode("ascii", "replace").translate(_SPLIT).decode().split():
-        if len(word) >= _ENCODED_MIN:
-            for shift in range(4):
-                lowered = _decoded(word[shift:]).lower()
-                if any(rule.may_match(lowered) for rule in _PLAIN):
-                    return True
+    letters = _joined(text).encode("ascii", "replace").translate(_SPLIT)
+    start = 0
+    while start < len(letters):  # not split: a long text's short words would fill the memory
+        stop = letters.find(b" ", start)
+        stop = len(letters) if stop < 0 else stop
+        if stop - start >= _ENCODED_MIN:
+            word = letters[start:stop].decode("ascii")
+            insides = (_decoded(word[shift:]).lower() for shift in range(4))
+            if any(rule.may_match(inside) for inside in insides for rule in _PLAIN):
+                return True
+        start = stop + 1
     return False
 
 
