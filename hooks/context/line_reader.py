@@ -78,19 +78,17 @@ class LineReader:
 
         Most lines end like one that we know; of the others most are whole and name no folder.
         """
-        find, place = buffer.find, self._place
+        find, ends, place = buffer.find, buffer.endswith, self._place
         usual = place.usual
-        size = len(usual)
         while start < end:
             stop = find(b"\n", start, end)
             if (
-                buffer[stop - size : stop] != usual
+                not ends(usual, start, stop)
                 and (buffer[stop - 1] != _BRACE or find(b'"cwd"', start, stop) >= 0)
-                and not buffer.endswith(place.tails, start, stop)
+                and not ends(place.tails, start, stop)
             ):
                 self._consider(buffer, start, stop, hinted=False)
                 usual = place.usual
-                size = len(usual)
             start = stop + 1
 
     def _consider(
@@ -173,14 +171,16 @@ def _next_hint(buffer: bytearray, start: int, end: int) -> int:
     A single byte is searched for five times faster than five, and ``@`` is rare in most texts;
     where it is not, the plain search takes over.
     """
+    find, ends = buffer.find, buffer.endswith
+    low = start
     for _ in range(_AT_SIGNS):
-        at = buffer.find(_LAST, start, end)
+        at = find(_LAST, start, end)
         if at < 0:
             return end
-        if buffer[at - _BEFORE : at] == HINT[:-1]:
-            return at - _BEFORE
         start = at + 1
-    return _or_end(buffer.find(HINT, start, end), end)
+        if ends(HINT, low, start):
+            return at - _BEFORE
+    return _or_end(find(HINT, start, end), end)
 
 
 def _or_end(index: int, end: int) -> int:
