@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from hooks.context.database import Transaction
 
-    State = Literal["pending", "committed", "replayed", "quarantined", "unknown", "forgotten"]
+    State = Literal[
+        "pending", "held", "committed", "replayed", "quarantined", "unknown", "dropped", "forgotten"
+    ]
 else:
     from hooks.record import NamedTuple
 
@@ -47,7 +49,8 @@ CREATE TABLE position (
 ) WITHOUT ROWID;
 CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
 """
-DONE = ("committed", "replayed", "forgotten")  # the outbox file has done its duty
+# The outbox file has done its duty. "dropped": a person took it out of the outbox.
+DONE = ("committed", "replayed", "dropped", "forgotten")
 
 
 class Receipt(NamedTuple):
@@ -160,6 +163,12 @@ class Ledger:
     def waiting(self) -> list[Receipt]:
         """Return what no brain has acknowledged, the first one first."""
         return self._receipts("WHERE state = 'pending' ORDER BY seq", ())
+
+    def unknown(self, session: str = "") -> list[Receipt]:
+        """Return those of which only a person can say whether the brain has them."""
+        return self._receipts(
+            "WHERE state = 'unknown' AND ? IN ('', session) ORDER BY seq", (session,)
+        )
 
     def order(self) -> dict[str, int]:
         """Return the place of each waiting key: 0 for the one that was kept first."""

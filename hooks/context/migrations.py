@@ -62,7 +62,7 @@ def migrate(home: str, at: datetime) -> list[dict[str, object]]:
         OSError: the home cannot be written; the next event goes on where this one stopped.
     """
     rows: list[dict[str, object]] = []
-    with held(os.path.join(home, "locks", "migrations"), wait_s=LOCK_WAIT_S):
+    with held(migrations_lock(home), wait_s=LOCK_WAIT_S):
         for step in pending(home):
             back_up(home, step)
             counts = step.run(home, at)
@@ -70,6 +70,11 @@ def migrate(home: str, at: datetime) -> list[dict[str, object]]:
             write_down(home, rows[-1])
         note_done(home)
     return rows
+
+
+def migrations_lock(home: str) -> str:
+    """Path of the lock under which ``migrations.json`` is written."""
+    return os.path.join(home, "locks", "migrations")
 
 
 def back_up(home: str, step: Step) -> None:

@@ -177,7 +177,7 @@ def quarantine(home: str, name: str, reason: str) -> None:
     Whatever it is moves: a folder, a pipe, a file that another one in quarantine is named like.
     """
     place, source = quarantine_folder(home), os.path.join(folder(home), name)
-    kept = _free_name(place, name, source)
+    kept = free_name(place, name, source)
     atomic.write(os.path.join(place, kept + REASON), reason.encode("utf-8", "replace"))
     try:
         os.replace(source, os.path.join(place, kept))
@@ -186,7 +186,7 @@ def quarantine(home: str, name: str, reason: str) -> None:
     atomic.sync_folder(place)
 
 
-def _free_name(place: str, name: str, source: str) -> str:
+def free_name(place: str, name: str, source: str) -> str:
     """Return a name for ``source`` in ``place``: its own, or one that is free and short enough.
 
     The key stays at its end, by which a person's forget finds it.
@@ -214,7 +214,7 @@ def take_in(home: str, name: str) -> str:
     """Move one backlog file to those that wait; return its name there."""
     source = os.path.join(backlog_folder(home), name)
     atomic.make_folder(folder(home))
-    kept = _free_name(folder(home), name, source)
+    kept = free_name(folder(home), name, source)
     os.rename(source, os.path.join(folder(home), kept))
     atomic.sync_folder(folder(home))
     return kept

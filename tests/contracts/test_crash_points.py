@@ -21,11 +21,12 @@ RUNNER = Path(__file__).resolve().parents[1] / "support" / "crash_runner.py"
 MOST_STEPS = 400
 
 
-def run(kept, what, limit, **event):
+def run(kept, what, limit, args=(), **event):
     """Return the number of steps that ran, or None where it was killed."""
     said = {
         "settings": {"home": kept.home, "brain_source": kept.brain_source},
         "env": kept.env,
+        "args": list(args),
         "at": kept.tick().isoformat(),
         "event": {
             "name": "Stop",

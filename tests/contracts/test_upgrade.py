@@ -18,6 +18,7 @@ from scripts.swarm_v2.installation import read
 from scripts.swarm_v2.keyspace import legacy_marker_key
 from tests.support.keeping import lesson
 from tests.support.older_home import KEYED, SESSION, durable, older_home
+from tests.support.run_cli import run_cli
 from tests.support.run_hook import ROOT
 
 LEGACY_TEXT = "Run the migration on a copy first."
@@ -76,7 +77,7 @@ def test_the_first_feed_sweeps_the_legacy_caches_and_stamps_the_publish_hash(old
 def test_each_feed_sweeps_thirty_two_of_them(older, session):
     shutil.rmtree(older / "brain-outbox")  # a delivery would store the feed once more
     folder = older / "brain" / "project-memory"
-    for number in range(70):
+    for number in range(100, 170):
         (folder / f"pending-{number:024x}.json").write_text("{}", encoding="utf-8")
     current = session()
     left = []
@@ -200,4 +201,5 @@ def test_what_older_versions_left_that_we_do_not_know_stays_unread_and_undeleted
     assert "kept 1 lesson" in current.stop().message
     current.settle()
     drop(older)
+    assert run_cli("migrate", home=older).returncode == 0
     assert [(path.stat().st_atime, path.stat().st_mtime) for path in strange] == was

@@ -1,8 +1,8 @@
-"""Run a collect, or a drain, in this process and die by SIGKILL before its N-th step.
+"""Run a collect, a drain, … in this process and die by SIGKILL before its N-th step.
 
-``crash_runner.py WHAT N JSON``: WHAT is ``collect`` or ``drain``, JSON says what ``Event`` and
-``Settings`` are. Every step of the product's tables is wrapped here; the product has no hook
-for it. Writes how many steps ran when it was not killed.
+``crash_runner.py WHAT N JSON``: WHAT is a row of ``RUNS``, JSON says what ``Event`` and
+``Settings`` are, and ``args``. Every step of the product's tables is wrapped here; the product
+has no hook for it. Writes how many steps ran when it was not killed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from hooks import atomic
-from hooks.context import collect, delivery, gather, last_message, outbox
+from hooks.context import adopt, collect, delivery, gather, last_message, migrations, outbox
 from hooks.context.flush import drain
 from hooks.payload import Event
 from hooks.settings import Settings
@@ -29,12 +29,16 @@ _TABLES = (
     (delivery, "PREPARE"),
     (delivery, "DELIVER"),
     (delivery, "FINISH"),
+    (adopt, "MOVE"),
 )
 _FUNCTIONS = (
     (collect, "record_moves"),
     (collect, "save_mark"),
     (atomic, "sync_folder"),
     (atomic, "_link"),
+    (migrations, "back_up"),
+    (migrations, "write_down"),
+    (migrations, "note_done"),
     (outbox, "remove"),
     (outbox, "quarantine"),
     (os, "replace"),
@@ -63,14 +67,23 @@ def main(what, limit, text):
         setattr(module, name, tuple(bomb.wrap(step) for step in getattr(module, name)))
     for module, name in _FUNCTIONS:
         setattr(module, name, bomb.wrap(getattr(module, name)))
+    migrations.STEPS = tuple(step._replace(run=bomb.wrap(step.run)) for step in migrations.STEPS)
     said = json.loads(text)
     settings, at = Settings(**said["settings"]), datetime.fromisoformat(said["at"])
-    if what == "drain":
-        drain(settings, said["env"], at)
-    else:
-        collect.collect(Event(**said["event"]), settings, said["env"], at)
+    RUNS[what](said, settings, at)
     sys.stdout.write(str(bomb.count))
 
+
+def _collect(said, settings, at):
+    collect.collect(Event(**said["event"]), settings, said["env"], at)
+
+
+RUNS = {
+    "collect": _collect,
+    "drain": lambda said, settings, at: drain(settings, said["env"], at),
+    "migrate": lambda _, settings, at: migrations.migrate(settings.home, at),
+    "adopt": lambda said, settings, at: adopt.adopt(settings.home, *said["args"], at),
+}
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
