@@ -52,6 +52,7 @@ class Ctx:
         self.root = ROOT
         self.incomplete = False  # a cache was missing: the worker has to bring it
         self.after_print: list[Callable[[], None]] = []  # what may only happen once it was said
+        self.answered = False  # the prompt was a verb's: it goes no further
         self._project: Project | None = None
 
     @property

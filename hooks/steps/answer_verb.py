@@ -17,11 +17,9 @@ def run(ctx: Ctx) -> Sequence[Reply]:
     line = ctx.event.prompt.lstrip()
     if not line.startswith(VERB_PREFIX):
         return ()
-    from hooks.context.claims import claim
+    from hooks.context.claims import answer_once
     from hooks.verbs import VerbCtx, answer
 
-    if not claim(ctx.settings.home, ctx.event, ctx.env, ctx.at):
-        return (Block("brainhooks answered this through its other installation"),)
     verb = VerbCtx(
         settings=ctx.settings,
         env=ctx.env,
@@ -31,4 +29,6 @@ def run(ctx: Ctx) -> Sequence[Reply]:
         prompt_id=ctx.event.prompt_id,
         root=ctx.root,
     )
-    return (Block(answer(line, verb)),)
+    said = answer_once(ctx.settings.home, ctx.event, ctx.env, ctx.at, lambda: answer(line, verb))
+    ctx.answered = True
+    return (Block(said),)

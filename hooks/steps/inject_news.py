@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 def run(ctx: Ctx) -> Sequence[Reply]:
+    if ctx.answered:
+        return ()  # it never reaches the model: news told with it would be lost
     home, session = ctx.settings.home, where(ctx).session_id
     if not session or unchanged(read_note(door_note(home, session)).get("watch")):
         return ()

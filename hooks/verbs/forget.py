@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hooks.context import keep
+from hooks.context.claims import drop_answers
 from hooks.context.scrub import drop_cached, scrub_notes
 from hooks.errors import BrainUnreachable, NotOneMemory
 from hooks.verbs import VerbCtx, VerbUsageError
@@ -23,6 +24,7 @@ def run(args: str, ctx: VerbCtx) -> str:
     keep.forget(ctx.settings, ctx.env, ctx.at, item.id)
     drop_cached(ctx.settings.home, item.id)
     scrub_notes(ctx.settings.home, item.id)
+    drop_answers(ctx.settings.home, ctx.at)
     _refresh(ctx, item)
     said = f"Forgot {short(item.id)}: {one_line(item.text, TEXT_WIDTH)}"
     return f"{said}\nIt stays away, also when a transcript that holds it is read again."

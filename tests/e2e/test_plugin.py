@@ -95,6 +95,18 @@ def test_plugin_and_settings_together_inject_once_and_capture_once(client, api):
     round_trip(client, api)
 
 
+def test_plugin_and_settings_together_answer_every_verb_with_the_same_words(client, api):
+    install(client, "install", "--user")
+    for number in range(5):  # which of the two is shown is chance
+        asked = (f"remember {LESSON} {number}", "lessons", "accept", "nonsense")
+        for verb, said in zip(asked, ("Remembered", LESSON, "Nothing waits", "has no"), strict=True):
+            answer = client.run(f"/brainhooks:{verb}")
+            assert said in answer.text
+            replies = [hook["stdout"] for hook in answer.hooks("UserPromptSubmit")]
+            assert len(set(replies)) == 1, "the client shows either of them"
+    assert api.requests() == []
+
+
 def test_after_uninstall_nothing_runs(client, api):
     client.plugin = None
     install(client, "install", "--user")
