@@ -10,7 +10,7 @@ import os
 
 from hooks.home import resolve_home
 from hooks.payload import MAX_BYTES, parse_event
-from hooks.quick import migrated_note, nothing_to_do
+from hooks.quick import VERB_PREFIX, migrated_note, nothing_to_do
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hooks.context.project import Project
+    from hooks.errors import HookError
     from hooks.payload import Event
     from hooks.reply import Reply
     from hooks.settings import Settings
@@ -88,6 +89,7 @@ def main(
     """
     name = argv[0] if argv else ""
     try:
+        _open_streams()
         if name in EVENTS:
             return _serve(name, env, stdin, stdout, now) if _wanted(env) else 0
         if name == "worker":
@@ -110,18 +112,40 @@ def _wanted(env: Mapping[str, str]) -> bool:
     return not in_ci or env.get("BRAINHOOKS_CI") == "1"
 
 
+def _open_streams() -> None:
+    """Give a closed standard stream /dev/null: else the next file opened would be our stdout."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
 def _serve(name: str, env: Mapping[str, str], stdin: int, stdout: int, now: float) -> int:
     from hooks.errors import HookError
 
-    home = resolve_home(env)
+    event = None
     try:
+        home = resolve_home(env)
         event = parse_event(name, _read(stdin))
         if nothing_to_do(event, home):
             return 0
         _answer(event, env, now, stdout)
     except HookError as err:
-        _note(home, name, now, f"{err}")
+        _note(env, name, now, f"{err}")
+        if event is not None and event.prompt.lstrip().startswith(VERB_PREFIX):
+            _refuse_verb(err, stdout)
+    except BrokenPipeError:  # the agent stopped listening
+        _note(env, name, now, "nobody reads our answer")
     return 0
+
+
+def _refuse_verb(err: HookError, stdout: int) -> None:
+    """A person's verb never becomes a prompt to the model, whatever is broken here."""
+    from hooks.reply import Block, encode
+
+    said = f"brainhooks: {err}" + (f"\n  hint: {err.hint}" if err.hint else "")
+    os.write(stdout, encode([Block(said)], "UserPromptSubmit"))
 
 
 def _answer(event: Event, env: Mapping[str, str], now: float, stdout: int) -> None:
@@ -204,10 +228,15 @@ def _read(fd: int) -> bytes:
     return b"".join(parts)
 
 
-def _note(home: str, event: str, now: float, text: str) -> None:
+def _note(env: Mapping[str, str], event: str, now: float, text: str) -> None:
     from hooks.clock import from_epoch, iso
+    from hooks.errors import HookError
     from hooks.log import log
 
+    try:
+        home = resolve_home(env)
+    except HookError:  # there is no home, and so no log
+        return
     log(home, iso(from_epoch(now)), event, "", text)
 
 
@@ -219,7 +248,7 @@ def _unforeseen(name: str, env: Mapping[str, str], now: float, err: Exception) -
         frames.append(f"{os.path.basename(code.co_filename)}:{trace.tb_lineno}")
         trace = trace.tb_next
     where = " ".join(frames[-8:])
-    _note(resolve_home(env), name or "-", now, f"unforeseen {type(err).__name__} at {where}")
+    _note(env, name or "-", now, f"unforeseen {type(err).__name__} at {where}")
     if name == "verb":  # a person waits for an answer; an agent would show it to the model
         os.write(2, b"brainhooks: unforeseen error, see logs/hooks.log in its home\n")
     return 1

@@ -206,14 +206,29 @@ def root_commits(repo: Repo, env: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(reversed((answer or "").split()))
 
 
+# A repository's own configuration can name programs (a transport's ssh command, a file system
+# monitor). We look at folders whose trust nobody was asked about: none of them may run.
+_INERT = ("-c", "core.fsmonitor=false", "-c", "core.sshCommand=false", "-c", "protocol.allow=never")
+
+
 def _git(repo: Repo, *args: str) -> list[str]:
-    return ["git", "-C", repo.worktree or repo.git_dir, *args]
+    return ["git", *_INERT, "-C", repo.worktree or repo.git_dir, *args]
 
 
 def clean_env(env: Mapping[str, str]) -> dict[str, str]:
-    """Return ``env`` without what would point git at another repository or another setting."""
+    """Return ``env`` without what would point git at another repository or another setting.
+
+    A partial clone fetches what it lacks when it is read: no transport is allowed either.
+    """
     kept = {n: v for n, v in env.items() if not n.startswith("GIT_") or n in _KEPT}
-    return {**kept, "HOME": user_home(env), "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    return {
+        **kept,
+        "HOME": user_home(env),
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "none",
+    }
 
 
 def parse_config(text: str) -> Config:

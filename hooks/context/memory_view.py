@@ -7,7 +7,7 @@ import os
 from hooks.clock import iso
 from hooks.context import project_cache
 from hooks.context.brain_adapter import LOCAL_DATABASE, brain_kind, namespace, principal
-from hooks.context.brains import Item
+from hooks.context.brains import MIN_PREFIX, Item
 from hooks.context.compose import Section
 from hooks.context.lifetime import is_over
 from hooks.context.remote import apply_alias
@@ -62,13 +62,13 @@ def view(settings: Settings, env: Mapping[str, str], where: Where) -> View:
     if not complete and _remake(settings, env, where):
         found = [_read(settings, where, document) for document in documents]
         complete = None not in found
-    lists = [items or [] for items in found]
-    waiting = _not_acknowledged(settings, where, {item.id for items in lists for item in items})
-    replaced = {item.supersedes for item in waiting if item.supersedes}
-    sections = tuple(
-        Section(document.title, [item for item in items if not _replaced(item, replaced)])
-        for document, items in zip(documents, lists, strict=True)
-    )
+    read = [section for section in found if section is not None]
+    known = {item.id for section in read for item in section.items}
+    waiting = _not_acknowledged(settings, where, known)
+    sections = [
+        section._replace(items=[item for item in section.items if not _replaced(item, waiting)])
+        for section in read
+    ]
     return View((*sections, Section(_WAITING, waiting)), complete)
 
 
@@ -109,7 +109,7 @@ def _documents(settings: Settings, where: Where) -> list[_Document]:
     return documents
 
 
-def _read(settings: Settings, where: Where, document: _Document) -> list[Item] | None:
+def _read(settings: Settings, where: Where, document: _Document) -> Section | None:
     payload = project_cache.load(
         settings.home,
         document.space,
@@ -118,11 +118,13 @@ def _read(settings: Settings, where: Where, document: _Document) -> list[Item] |
         at=where.at,
     )
     if payload is None:
-        return [] if document.optional else None
+        return Section(document.title, []) if document.optional else None
     raw = payload.get("items")
     items = [Item.from_dict(row) for row in raw] if isinstance(raw, list) else []
     now = iso(where.at)
-    return [item for item in items if item is not None and not is_over(item.until, now)]
+    live = [item for item in items if item is not None and not is_over(item.until, now)]
+    left_out = payload.get("left_out")
+    return Section(document.title, live, left_out if isinstance(left_out, int) else 0)
 
 
 def _remake(settings: Settings, env: Mapping[str, str], where: Where) -> bool:
@@ -176,5 +178,16 @@ def _aliases(home: str) -> dict[str, str]:
         return {}
 
 
-def _replaced(item: Item, replaced: set[str]) -> bool:
-    return any(item.id.startswith(prefix) for prefix in replaced)
+def _replaced(item: Item, waiting: list[Item]) -> bool:
+    """Say whether a waiting marker is about to hide ``item``, by the rules the brain will apply.
+
+    An agent names enough of the id to have been shown it, in the same scope, and never hides
+    what a person said.
+    """
+    return any(
+        new.supersedes
+        and item.id.startswith(new.supersedes)
+        and item.scope_key == new.scope_key
+        and (new.cls == "person" or (item.cls != "person" and len(new.supersedes) >= MIN_PREFIX))
+        for new in waiting
+    )

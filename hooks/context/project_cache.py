@@ -1,6 +1,7 @@
 """Stamped caches: what a hook shows without waiting for a brain.
 
-A document is accepted only through ``keyspace.admits``. Another namespace's document is
+A document is accepted only through ``keyspace.admits``, and only with the parts (a person, a
+session) that its name was made of: one copied under another name is not. A foreign document is
 refused, left as it is and counted; a torn, oversized or unstamped one is a plain miss.
 """
 
@@ -15,10 +16,10 @@ from scripts.swarm_v2.wire_json import dumps, load_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
     from typing import NamedTuple
 
+    from hooks.context.shelf import Shelf
     from scripts.swarm_v2.keyspace import Namespace
 else:
     from hooks.record import NamedTuple
@@ -45,7 +46,8 @@ KINDS = {
         CacheKind("project-memory", 1 << 20, 30 * _DAY_S),
         CacheKind("personal-memory", 1 << 20, 30 * _DAY_S),
         CacheKind("session-memory", 1 << 18, 30 * _DAY_S),
-        CacheKind("pending", 1 << 16, 7 * _DAY_S),
+        CacheKind("pending", 1 << 18, 7 * _DAY_S),
+        CacheKind("catalog", 1 << 20, 30 * _DAY_S),
         CacheKind("publish-hash", 1 << 12, 365 * _DAY_S),
     )
 }
@@ -60,11 +62,12 @@ def load(
     home: str, space: Namespace, kind: str, *parts: str, at: datetime
 ) -> dict[str, object] | None:
     """Return the payload that may be shown at ``at``, or None: absent, damaged, old or foreign."""
-    return load_from(document_path(home, space, kind, *parts), home, space, kind, at=at)
+    path = document_path(home, space, kind, *parts)
+    return load_from(path, home, space, kind, *parts, at=at)
 
 
 def load_from(
-    path: str, home: str, space: Namespace, kind: str, *, at: datetime
+    path: str, home: str, space: Namespace, kind: str, *parts: str, at: datetime
 ) -> dict[str, object] | None:
     """As ``load``, for a document that lies under another name (a claimed pending context)."""
     row = KINDS[kind]
@@ -74,7 +77,7 @@ def load_from(
         return None
     if found is None or "namespace" not in found:
         return None
-    if not keyspace.admits(found, space, kind):
+    if not keyspace.admits(found, space, kind) or found.get("parts") != list(parts):
         count_mismatch(home, kind, at=at)
         return None
     return found if _is_fresh(found.get("written_at"), at, row.max_age_s) else None
@@ -103,22 +106,24 @@ def store(
     from hooks.clock import iso
 
     path = document_path(home, space, kind, *parts)
-    before = load_from(path, home, space, kind, at=at)
+    before = load_from(path, home, space, kind, *parts, at=at)
     if before is not None and {name: before.get(name) for name in payload} == payload:
         return False
-    document = keyspace.stamp(space, kind, {**payload, "written_at": iso(at)})
+    stamped = {**payload, "parts": list(parts), "written_at": iso(at)}
+    document = keyspace.stamp(space, kind, stamped)
     atomic.write(path, dumps(document).encode("ascii"), durable=False)
     return True
 
 
-def store_feed(home: str, space: Namespace, items: Sequence[object], *, at: datetime) -> bool:
+def store_feed(home: str, space: Namespace, shelf: Shelf, *, at: datetime) -> bool:
     """Write the brain's feed, after sweeping a bounded number of an older format's caches."""
     from scripts.swarm_v2.digest import sha256_hex
     from scripts.swarm_v2.wire_json import canonical
 
     keyspace.sweep_legacy(os.path.join(home, FOLDER))
-    content = sha256_hex(canonical(items))
-    changed = store(home, space, "feed", {"items": list(items), "hash": content}, at=at)
+    payload: dict[str, object] = {"items": list(shelf.items), "left_out": shelf.left_out}
+    content = sha256_hex(canonical(payload))
+    changed = store(home, space, "feed", {**payload, "hash": content}, at=at)
     if published_hash(home, space) != content:
         stamped = keyspace.stamp(space, "publish-hash", {"hash": content})
         atomic.write(_published_path(home), dumps(stamped).encode("ascii"), durable=False)
@@ -158,11 +163,19 @@ def take_project_context(
     path = document_path(home, space, "pending", session_id)
     claimed = path + ".taken"
     for candidate in (claimed, path):
-        payload = load_from(candidate, home, space, "pending", at=at)
+        payload = load_from(candidate, home, space, "pending", session_id, at=at)
         if payload is not None:
-            os.replace(candidate, claimed)
-            return payload, claimed
+            return payload, _claimed(candidate, claimed)
     return None
+
+
+def _claimed(candidate: str, claimed: str) -> str:
+    """Rename before the print; "" where the home cannot be written: then it is told again."""
+    try:
+        os.replace(candidate, claimed)
+    except OSError:
+        return ""
+    return claimed
 
 
 def _mismatch_path(home: str) -> str:

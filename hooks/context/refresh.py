@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hooks.context import project_cache, session_index
 from hooks.context.brain_adapter import namespace, principal
+from hooks.context.shelf import shelve
 from scripts.swarm_v2.scope_key import Identity, resolve_scope_key, scope_of
 
 TYPE_CHECKING = False
@@ -29,13 +30,18 @@ def refresh(
         BrainError: the brain did not answer; documents written so far stay.
     """
     home = settings.home
-    feed = [item.to_dict() for item in brain.feed()]
+    feed = shelve(brain.feed(), project_cache.KINDS["feed"].max_bytes)
     changed = int(project_cache.store_feed(home, namespace(settings), feed, at=at))
     index = session_index.read(home)
     wanted = _recent(index) if projects is None else list(projects)
     for project in wanted:
         if project not in ("", "unknown"):
             changed += _refresh_project(settings, brain, at, project, index)
+    if hasattr(brain, "catalog"):  # a service: verbs cannot ask it
+        from hooks.context.brains import catalog
+
+        before = catalog.read(settings, at) or []
+        changed += catalog.store(settings, brain.catalog(before), at)
     return changed
 
 
@@ -65,7 +71,8 @@ def _refresh_project(
         path = project_cache.document_path(settings.home, space, kind, part)
         if kind == "session-memory" and not items and not _exists(path):
             continue
-        payload: dict[str, object] = {"items": [item.to_dict() for item in items]}
+        shelf = shelve(items, project_cache.KINDS[kind].max_bytes)
+        payload: dict[str, object] = {"items": list(shelf.items), "left_out": shelf.left_out}
         changed += project_cache.store(settings.home, space, kind, payload, part, at=at)
     return changed
 

@@ -56,8 +56,11 @@ def look(ctx: Ctx) -> tuple[View, dict[str, str]]:
     return view(ctx.settings, ctx.env, place), before
 
 
-def news(ctx: Ctx, seen: View) -> Composed:
-    """Compose what this session was not told yet; its own markers are no news to it."""
+def news(ctx: Ctx, seen: View, room: int) -> Composed:
+    """Compose what this session was not told yet, in at most ``room`` units.
+
+    Its own markers are no news to it.
+    """
     session = where(ctx).session_id
     told = {one for row in injections.read(ctx.settings.home, session) for one in row.ids}
     sections = [
@@ -70,20 +73,31 @@ def news(ctx: Ctx, seen: View) -> Composed:
         )
         for section in seen.sections
     ]
-    return compose(ctx.project.id, sections, budget=min(NEWS_UNITS, ctx.settings.budget_units))
+    return compose(
+        ctx.project.id, sections, budget=min(NEWS_UNITS, ctx.settings.budget_units, room)
+    )
 
 
 def record(ctx: Ctx, told: Composed, before: dict[str, str]) -> None:
-    """Note what was told, then what the door may compare: in this order, so a kill repeats."""
+    """Note what was told, then what the door may compare: in this order, so a kill repeats.
+
+    A home that cannot be written still tells: only ``explain`` and the door know less then.
+    """
     record_only(ctx, told)
-    _leave_note(ctx, before)
+    try:
+        _leave_note(ctx, before)
+    except OSError as err:
+        ctx.log(f"the note for the next prompt: {err}")
 
 
 def record_only(ctx: Ctx, told: Composed) -> None:
     session = where(ctx).session_id
     if session and told.text:
         home, name = ctx.settings.home, ctx.event.name
-        injections.note(home, session, name, told.text, told.sources, at=iso(ctx.at))
+        try:
+            injections.note(home, session, name, told.text, told.sources, at=iso(ctx.at))
+        except OSError as err:
+            ctx.log(f"the record of what was told: {err}")
 
 
 def _leave_note(ctx: Ctx, watch: dict[str, str]) -> None:

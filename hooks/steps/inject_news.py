@@ -8,7 +8,7 @@ from hooks.context.claims import claim
 from hooks.context.deferred import deliver
 from hooks.context.telling import look, memory_off, news, record, where
 from hooks.quick import door_note, read_note, unchanged
-from hooks.reply import Say
+from hooks.reply import MAX_UNITS, Say, units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from hooks.dispatch import Ctx
     from hooks.reply import Reply
+
+_BETWEEN = "\n\n"
 
 
 def run(ctx: Ctx) -> Sequence[Reply]:
@@ -30,6 +32,6 @@ def run(ctx: Ctx) -> Sequence[Reply]:
     waiting, claimed = deliver(ctx.settings, session, ctx.event.name, ctx.at)
     if claimed:
         ctx.after_print.append(lambda: os.unlink(claimed))
-    told = news(ctx, seen)
+    told = news(ctx, seen, MAX_UNITS - units(waiting) - len(_BETWEEN))
     record(ctx, told, before)
-    return tuple(Say(text) for text in (waiting, told.text) if text)
+    return (Say(_BETWEEN.join(text for text in (waiting, told.text) if text)),)

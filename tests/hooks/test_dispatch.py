@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -185,3 +186,52 @@ def test_sixteen_first_hooks_at_once_agree_on_one_installation(home, project):
     wait_for_workers(home)
     assert len(list(home.glob("installation.json*"))) <= 2
     assert os.stat(home / "installation.json").st_mode & 0o77 == 0
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_closed_stream_costs_nothing_but_its_words(closed, home):
+    home.parent.mkdir(exist_ok=True)
+    entry = str(ROOT / "hooks" / "__main__.py")
+    start = f'exec "$0" -I -S "$1" SessionStart {closed}{"<" if closed == 0 else ">"}&-'
+    done = subprocess.run(
+        ["/bin/sh", "-c", start, sys.executable, entry],
+        input=json.dumps(recorded("SessionStart", cwd=str(home.parent))).encode(),
+        env=agent_env(home),
+        cwd=home.parent,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    for path in home.rglob("*"):
+        assert path.is_dir() or b"additionalContext" not in path.read_bytes()
+    wait_for_workers(home)
+
+
+def test_a_verb_never_becomes_a_prompt_whatever_is_broken(home):
+    home.mkdir(parents=True)
+    (home / "settings.json").write_text("{", encoding="utf-8")
+    payload = recorded("UserPromptSubmit", prompt="/brainhooks:remember my private words")
+    run = run_hook("UserPromptSubmit", payload, home)
+    assert run.rc == 0
+    assert "settings.json" in run.answer
+    assert run.reply["hookSpecificOutput"]["suppressOriginalPrompt"] is True
+
+
+def test_without_a_home_of_any_kind_nothing_is_said_and_nothing_stopped(home, tmp_path):
+    """A user without an entry in the password database, as containers have them."""
+    setpriv = shutil.which("setpriv")
+    if os.getuid() != 0 or setpriv is None:
+        pytest.skip("only root can become a user who does not exist")
+    entry = str(ROOT / "hooks" / "__main__.py")
+    if not all(folder.stat().st_mode & 0o001 for folder in (ROOT, *ROOT.parents)):
+        pytest.skip("nobody else may read this clone")
+    become = [setpriv, "--reuid=54321", "--regid=54321", "--clear-groups"]
+    done = subprocess.run(
+        [*become, "/usr/bin/python3", "-I", "-S", entry, "Stop"],
+        input=json.dumps(recorded("Stop")).encode(),
+        env={"PATH": os.defpath},
+        cwd="/",
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -311,3 +311,17 @@ def test_a_copy_whose_stop_repeats_the_copied_last_message_adds_nothing(session,
     assert copy.stop(last_assistant_message=LESSON).stdout == b""
     copy.settle()
     assert "noted" not in session().start().context
+
+
+def test_a_project_with_more_memories_than_a_cache_holds_is_told_the_most_important(session):
+    mine = session()
+    mine.start()
+    mine.prompt("x")
+    mine.says(f"<!-- @lesson -->{'a very long story ' * 60_000}<!-- @/lesson -->")
+    mine.says("<!-- @lesson severity=critical -->never touch the vault<!-- @/lesson -->")
+    mine.stop()
+    mine.settle()
+    context = session().start().context
+    assert "never touch the vault" in context
+    assert "a very long story" in context
+    assert len(context) < 9_900

@@ -10,6 +10,7 @@ from hooks.errors import BrainUnreachable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from typing import Literal, NamedTuple, Protocol
 
     from hooks.settings import Settings
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 else:
     from hooks.record import NamedTuple
+
+MIN_PREFIX = 8  # of an id that an agent supersedes: what it was shown, not a lucky guess
 
 
 class Ack(NamedTuple):
@@ -110,15 +113,31 @@ class Kind(NamedTuple):
     remembers_keys: bool  # a marker sent again under its key can never become a second record
     why_not: str = ""
     at_once: bool = False  # it is on this machine: a person's own words need not wait for a worker
+    max_chars: int = 0  # of one marker's text; a longer one goes in parts. 0: any length
+    library: str = ""  # the module that verbs use in its place: a verb waits for no network
 
 
 BRAINS = {
     "local": Kind("hooks.context.brains.local", remembers_keys=True, at_once=True),
     "file": Kind("hooks.context.brains.file", remembers_keys=True, at_once=True),
-    "http": Kind("", remembers_keys=False, why_not="brain services are not supported yet"),
+    "http": Kind(
+        "hooks.context.brains.http",
+        remembers_keys=False,  # our own hub does: see ``remembers_keys``
+        max_chars=4_096,
+        library="hooks.context.brains.catalog",
+    ),
     "none": Kind("", remembers_keys=True, why_not="no brain is configured"),
     "invalid": Kind("", remembers_keys=False, why_not="the configured address is not a brain's"),
 }
+
+
+class NoBrain(BrainUnreachable):
+    """The settings name none that could be talked to; trying again will not help."""
+
+    def __init__(self, brain: str, why_not: str) -> None:
+        super().__init__(brain, why_not)
+        self.args = (why_not,)
+        self.hint = "nothing is lost, what is kept waits; brainhooks brain_status says what to do"
 
 
 def open_brain(settings: Settings, env: Mapping[str, str]) -> Brain:
@@ -132,8 +151,37 @@ def open_brain(settings: Settings, env: Mapping[str, str]) -> Brain:
     name = brain_kind(settings)
     kind = BRAINS[name]
     if not kind.module:
-        raise BrainUnreachable(name, kind.why_not)
+        raise NoBrain(name, kind.why_not)
     from importlib import import_module
 
     brain: Brain = import_module(kind.module).connect(settings, env)
     return brain
+
+
+def open_for_person(settings: Settings, env: Mapping[str, str], at: datetime) -> Brain:
+    """Return the brain as a person's verbs use it: what is on disk of one behind a network.
+
+    Raises:
+        BrainUnreachable: there is nothing to look at.
+    """
+    from hooks.context.brain_adapter import brain_kind
+
+    library = BRAINS[brain_kind(settings)].library
+    if not library:
+        return open_brain(settings, env)
+    from importlib import import_module
+
+    brain: Brain = import_module(library).connect(settings, at)
+    return brain
+
+
+def remembers_keys(settings: Settings) -> bool:
+    """Say whether the configured brain knows every key for ever, so that a doubt may be sent."""
+    from hooks.context.brain_adapter import brain_id, brain_kind
+
+    kind = brain_kind(settings)
+    if kind != "http":
+        return BRAINS[kind].remembers_keys
+    from hooks.context.brains import service_notes
+
+    return service_notes.read(settings.home, brain_id(settings)).is_hub

@@ -315,3 +315,24 @@ def test_a_value_is_read_as_git_reads_it(tmp_path_factory, raw):
 def test_no_text_makes_the_reader_raise(text):
     assert isinstance(parse_config(text), Config)
     assert isinstance(parse_config(f"[remote {text}"), Config)
+
+
+def test_a_hostile_repository_runs_nothing_when_it_is_looked_at(ask, tmp_path):
+    """A partial clone whose missing commit would be fetched through a command of its choice."""
+    top = tmp_path / "hostile"
+    subprocess.run(["git", "init", "-q", str(top)], check=True)
+    ran = tmp_path / "ran"
+    config = top / ".git" / "config"
+    config.write_text(
+        config.read_text()
+        + f"[core]\n\tsshCommand = touch {ran} #\n\tfsmonitor = touch {ran} #\n"
+        + '[extensions]\n\tpartialClone = evil\n[remote "evil"]\n'
+        + "\turl = ssh://nowhere.invalid/x\n\tpromisor = true\n"
+        + f"\tuploadpack = touch {ran} #\n",
+        encoding="utf-8",
+    )
+    (top / ".git" / "refs" / "heads").mkdir(parents=True, exist_ok=True)
+    (top / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (top / ".git" / "refs" / "heads" / "main").write_text("1" * 40 + "\n")
+    assert ask(top).id.startswith("local:")
+    assert not ran.exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hooks.context import project_cache as cache
+from hooks.context.shelf import Shelf
 from scripts.swarm_v2.keyspace import Namespace
 from tests.conftest import NOON
 
@@ -57,6 +58,15 @@ def test_a_document_copied_from_elsewhere_is_refused_kept_and_counted(place, kin
     assert get(place, MINE, kind) is None
     assert json.loads(Path(mine).read_text())["items"] == ["theirs"]
     assert cache.cache_scope_mismatches(place) == {kind: 2}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_document_copied_under_the_name_of_another_person_or_session_is_refused(place, kind):
+    theirs = put(place, MINE, kind, text="theirs")
+    mine = cache.document_path(place, MINE, kind, "another part")
+    os.replace(theirs, mine)
+    assert cache.load(place, MINE, kind, "another part", at=NOON) is None
+    assert cache.cache_scope_mismatches(place) == {kind: 1}
 
 
 def test_a_document_of_another_kind_under_our_name_is_refused(place):
@@ -149,7 +159,7 @@ def test_storing_the_feed_sweeps_an_older_formats_caches_and_writes_the_publishe
     os.makedirs(folder)
     for name in ("feed.json", "0" * 24 + ".json", "pending-" + "0" * 24 + ".json"):
         Path(folder, name).touch()
-    cache.store_feed(place, MINE, [{"id": "1"}], at=NOON)
+    cache.store_feed(place, MINE, Shelf(({"id": "1"},)), at=NOON)
     assert [name for name in os.listdir(folder) if not name.startswith("k2-feed-")] == []
     published = json.loads(Path(os.path.join(place, "brain_adapter_hash.json")).read_text())
     assert published["kind"] == "publish-hash"
@@ -167,10 +177,10 @@ def test_the_log_names_the_kind_of_a_refused_document_and_nothing_of_it(place):
 
 def test_a_legacy_publish_hash_reads_as_empty_and_is_rewritten_stamped(home, noon):
     published = home / "brain_adapter_hash.json"
-    cache.store_feed(str(home), MINE, [], at=noon)
+    cache.store_feed(str(home), MINE, Shelf(()), at=noon)
     good = published.read_bytes()
     published.write_text('{"hash": "0123456789abcdef"}', encoding="utf-8")
     assert cache.published_hash(str(home), MINE) == ""
-    assert not cache.store_feed(str(home), MINE, [], at=noon)  # the feed is the same
+    assert not cache.store_feed(str(home), MINE, Shelf(()), at=noon)  # the feed is the same
     assert published.read_bytes() == good
     assert cache.published_hash(str(home), MINE)
