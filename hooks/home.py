@@ -33,6 +33,22 @@ def resolve_home(env: Mapping[str, str]) -> str:
     return older if os.path.isdir(older) else _data_folder(user, env)
 
 
+def older_home(env: Mapping[str, str], home: str) -> str:
+    """Return ``~/.agentihooks`` where a profile's own ``home`` stands beside it, else "".
+
+    It was the home before ``CLAUDE_CONFIG_DIR`` was set, or is another profile's; who names a
+    home by ``AGENTIHOOKS_HOME`` knows which one they mean.
+    """
+    if env.get("AGENTIHOOKS_HOME") or not env.get("CLAUDE_CONFIG_DIR"):
+        return ""
+    try:
+        older = os.path.join(user_home(env), ".agentihooks")
+    except SettingsError:
+        return ""
+    other = os.path.isdir(older) and os.path.realpath(older) != os.path.realpath(home)
+    return older if other else ""
+
+
 def user_home(env: Mapping[str, str]) -> str:
     """Return HOME, or the password database's answer where HOME is unset, empty or relative.
 

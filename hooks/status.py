@@ -84,9 +84,14 @@ def exit_code(status: Mapping[str, Any]) -> int:
 
 def _installation(look: Look) -> Piece:
     from hooks.clock import iso
+    from hooks.home import older_home
     from scripts.swarm_v2.installation import read
 
     home = look.settings.home
+    older = older_home(look.env, home)
+    data: dict[str, Any] = {"home": home, "id": None, "cutover": None}
+    if older:
+        data["older_home"] = older
     try:
         found = read(home)
     except ValueError as err:
@@ -95,10 +100,23 @@ def _installation(look: Look) -> Piece:
             f"installation.json cannot be used, so nothing is kept or shown: {err}",
             f"put the file back from a backup of {home}; it is never replaced by itself",
         )
-        return Piece({"home": home, "id": None, "cutover": None}, (problem,))
-    if found is None:
-        return Piece({"home": home, "id": None, "cutover": None})
-    return Piece({"home": home, "id": found.installation_id, "cutover": iso(found.created_at)})
+        return Piece(data, (problem, *_left_behind(older)))
+    if found is not None:
+        data |= {"id": found.installation_id, "cutover": iso(found.created_at)}
+    return Piece(data, _left_behind(older))
+
+
+def _left_behind(older: str) -> tuple[Problem, ...]:
+    """Two homes are no fault; markers that wait where no hook looks any more are."""
+    if not older:
+        return ()
+    from hooks.context.adopt import waiting
+
+    number = waiting(older)
+    if not number:
+        return ()
+    what = f"{number} undelivered files lie in another home, {older}, which is not this one's"
+    return (Problem("yellow", what, f"brainhooks migrate --adopt {older}"),)
 
 
 def _brain(look: Look) -> Piece:
@@ -228,8 +246,11 @@ def _receipts(look: Look) -> Piece:
     problems = []
     if counts.get("unknown"):
         what = f"of {counts['unknown']} markers nobody knows whether the brain has them"
-        problems.append(Problem("yellow", what, "brainhooks receipts shows them"))
+        problems.append(Problem("yellow", what, _SETTLE))
     return Piece(counts, tuple(problems))
+
+
+_SETTLE = "brainhooks receipts shows them; then choose --resend or --assume-delivered"
 
 
 def _caches(look: Look) -> Piece:

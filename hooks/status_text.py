@@ -36,9 +36,10 @@ def age(seconds: int) -> str:
 
 
 def _installation(data: Data) -> str:
+    other = f"; another home is {data['older_home']}" if "older_home" in data else ""
     if not data["id"]:
-        return f"none yet; the first hook makes it in {data['home']}"
-    return f"{data['id']} since {minute(data['cutover'])}, in {data['home']}"
+        return f"none yet; the first hook makes it in {data['home']}{other}"
+    return f"{data['id']} since {minute(data['cutover'])}, in {data['home']}{other}"
 
 
 def _brain(data: Data) -> str:

@@ -19,20 +19,31 @@ if TYPE_CHECKING:
     from hooks.context.brains import Ack, Brain
     from hooks.settings import Settings
 
+    Told = Callable[[int, int], None]  # this is the n-th file of so many
+
 LEASE_S = 60  # a claim's: twice the longest that one post may take
 
 
 class Run:
     """One pass over the outbox, under the drainer's lock."""
 
-    def __init__(self, settings: Settings, env: Mapping[str, str], at: datetime) -> None:
+    def __init__(
+        self, settings: Settings, env: Mapping[str, str], at: datetime, told: Told | None = None
+    ) -> None:
         self.settings, self.env, self.at, self.home = settings, env, at, settings.home
+        self.told, self.place = told, 0
         self.ledger = Ledger.open(self.home, at)
         self.graves = Graves(self.home)
         self.brain: Brain | None = None
         self.stopped = ""
         self.counts = {"committed": 0, "replayed": 0, "quarantined": 0}
         self.changed: set[str] = set()  # projects whose caches are now behind
+
+    def tell(self, left: int) -> None:
+        """Say which file of how many it is, to whoever wants to know."""
+        self.place += 1
+        if self.told is not None:
+            self.told(self.place, self.place + left)
 
     def close(self) -> None:
         if self.brain is not None:
@@ -67,15 +78,19 @@ class Delivery:
             self.run.stopped = f"{self.name} cannot be put aside: {err.strerror}"
 
 
-def deliver_all(settings: Settings, env: Mapping[str, str], at: datetime) -> Drained:
+def deliver_all(
+    settings: Settings, env: Mapping[str, str], at: datetime, told: Told | None = None
+) -> Drained:
     """Run PREPARE once, DELIVER for each waiting file, FINISH once; the caller holds the lock."""
-    run = Run(settings, env, at)
+    run = Run(settings, env, at, told)
     try:
         try:
             for prepare in PREPARE:
                 prepare(run)
             deliver_backlog(run)
-            for name in in_order(run):
+            names = in_order(run)
+            for place, name in enumerate(names, 1):
+                run.tell(len(names) - place)
                 deliver(Delivery(run, name))
         except (BrainUnreachable, StateError) as err:
             run.stopped = run.stopped or str(err)
@@ -98,6 +113,7 @@ def deliver_backlog(run: Run) -> None:
             taken = outbox.take_in(run.home, name)
         except FileNotFoundError:  # another program took it
             continue
+        run.tell(len(outbox.backlog_names(run.home)) + len(outbox.names(run.home)) - 1)
         deliver(Delivery(run, taken))
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import NamedTuple
 
+    from hooks.context.delivery import Told
     from hooks.settings import Settings
 else:
     from hooks.record import NamedTuple
@@ -68,13 +69,16 @@ def _pause(home: str) -> dict[str, object]:
     return read_note(_pause_path(home))
 
 
-def drain(settings: Settings, env: Mapping[str, str], at: datetime) -> Drained:
-    """Post what waits, then refresh the caches that changed.
+def drain(
+    settings: Settings, env: Mapping[str, str], at: datetime, told: Told | None = None
+) -> Drained:
+    """Post what waits, then refresh the caches that changed; ``told`` hears of each file.
 
     Returns at once where another process drains: it looks again after it let go of the lock,
     so what we left for it is not missed.
     """
     from hooks.context.delivery import deliver_all
+    from hooks.context.ledger_damage import healing
 
     home = settings.home
     total = Drained()
@@ -83,7 +87,7 @@ def drain(settings: Settings, env: Mapping[str, str], at: datetime) -> Drained:
         if lock is None:
             return total
         with lock:
-            done = deliver_all(settings, env, at)
+            done = healing(home, lambda: deliver_all(settings, env, at, told))
             _note_pause(settings, at, done.stopped)
         total = _sum(total, done)
         progress = done.committed + done.replayed + done.quarantined

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 import typer
 
 from hooks.context.flush import drain
 from hooks.verbs.wording import count
 from scripts.commands import COMMANDS, door
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 
 def attach(app: typer.Typer, name: str) -> None:
@@ -15,7 +21,10 @@ def attach(app: typer.Typer, name: str) -> None:
 
 def _command(ctx: typer.Context) -> None:
     found = door(ctx)
-    done = drain(found.settings(), found.env, found.at)
+    progress = Progress(sys.stdout) if sys.stdout.isatty() else None
+    done = drain(found.settings(), found.env, found.at, progress)
+    if progress is not None:
+        progress.clear()
     parts = [
         f"{number} {word}"
         for number, word in (
@@ -34,3 +43,24 @@ def _command(ctx: typer.Context) -> None:
     left = f"{count(done.left, 'marker')} still waiting"
     typer.echo(f"{left}: {done.stopped}" if done.stopped else left, err=True)
     raise typer.Exit(1)
+
+
+class Progress:
+    """One line on a terminal that is written over; a pipe gets the result alone."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._width = stream, 0
+
+    def __call__(self, place: int, total: int) -> None:
+        self._show(f"delivering {place} of {total}")
+
+    def clear(self) -> None:
+        if self._width:
+            self._show("")
+            self._stream.write("\r")
+            self._stream.flush()
+
+    def _show(self, text: str) -> None:
+        self._stream.write("\r" + text.ljust(self._width))
+        self._stream.flush()
+        self._width = max(self._width, len(text))

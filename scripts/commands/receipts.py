@@ -1,13 +1,16 @@
-"""``brainhooks receipts [--session ID] [--json]``: what became of every marker."""
+"""``brainhooks receipts``: what became of every marker; and a person's word on the unknown ones."""
 
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hooks.context.ledger import Ledger
+from hooks.context.marks import LEDGER
+from hooks.context.waiting import settle_unknown
 from hooks.verbs.wording import count, day, one_line, short
 from scripts.commands import COMMANDS, door
 
@@ -27,7 +30,18 @@ def _command(
     session: Annotated[str, typer.Option("--session", help="Only this session's.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = MOST,
+    resend: Annotated[
+        bool, typer.Option("--resend", help="Send again what nobody knows the brain has.")
+    ] = False,
+    assume: Annotated[
+        bool, typer.Option("--assume-delivered", help="Take it for delivered instead.")
+    ] = False,
 ) -> None:
+    if resend and assume:
+        raise typer.BadParameter("--resend and --assume-delivered are two answers: give one")
+    if resend or assume:
+        _settle(ctx, session, resend=resend)
+        return
     ledger = Ledger.read_only(door(ctx).settings().home)
     receipts: list[Receipt] = []
     ignored: list[Sighting] = []
@@ -37,6 +51,20 @@ def _command(
         finally:
             ledger.close()
     typer.echo(_as_json(receipts, ignored) if as_json else _as_text(receipts, ignored))
+
+
+def _settle(ctx: typer.Context, session: str, *, resend: bool) -> None:
+    found = door(ctx)
+    home = found.settings().home
+    number = 0
+    if os.path.exists(os.path.join(home, LEDGER)):
+        number = settle_unknown(home, found.at, session, resend=resend)
+    if not number:
+        typer.echo("Of every marker it is known what became of it.")
+    elif resend:
+        typer.echo(f"{count(number, 'marker')} to be sent again; brainhooks flush delivers now")
+    else:
+        typer.echo(f"{count(number, 'marker')} taken for delivered")
 
 
 def _as_json(receipts: list[Receipt], ignored: list[Sighting]) -> str:

@@ -41,6 +41,8 @@ CHECKS: dict[str, Callable[[Look], Iterator[Finding]]] = {
     "modes": home.modes,
     "filesystem": home.filesystem,
     "copied home": home.copied,
+    "other home": home.other,
+    "rebuilt home": home.rebuilt,
     "clock": home.clock,
     "databases": home.databases,
     "agent settings": agent.readable,

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+from glob import escape, glob
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from hooks.clock import from_epoch, iso
+from hooks.context.adopt import waiting
+from hooks.home import older_home
 from scripts.doctor import Finding
 from scripts.swarm_v2.installation import copied_from_elsewhere, read
 
@@ -26,6 +29,10 @@ _NETWORK_FUSE = ("fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.glusterfs", "fu
 _SYNCED = ("Dropbox", "OneDrive", "Google Drive", "GoogleDrive", "iCloud", "Mobile Documents")
 _TOLERANCE_S = 300  # clocks of two machines, or a step by NTP, differ by less
 _MOST_FILES = 5_000
+_DAY_S = 86_400
+_MOST_TRANSCRIPTS = 20
+_HEAD_BYTES = 1 << 18  # what a session is told stands at its beginning
+FRAME = b"<brainhooks-memory"
 
 
 def access(look: Look) -> Iterator[Finding]:
@@ -127,6 +134,55 @@ def copied(look: Look) -> Iterator[Finding]:
             f"one replaces the other, remove {os.path.join(look.home, 'installation.machine')}"
         )
         yield Finding("warn", what, todo)
+
+
+def other(look: Look) -> Iterator[Finding]:
+    """With a profile's own home, the one of before is easily taken for it."""
+    older = older_home(look.env, look.home)
+    if older:
+        what = f"the home is {look.home}; {older} is another one, whose memories are not shown"
+        number = waiting(older)
+        todo = f"brainhooks migrate --adopt {older}" if number else "nothing waits there"
+        yield Finding("note", what, f"{todo}; AGENTIHOOKS_HOME={older} makes it the home again")
+
+
+def rebuilt(look: Look) -> Iterator[Finding]:
+    """A home that is made anew at each start (a container) remembers nothing, and says nothing.
+
+    Its transcripts may outlive it: one from before a record of today in which our memory stands
+    was written under another installation.
+    """
+    record = read(look.home)
+    if record is None or look.at.timestamp() - record.created_at.timestamp() > _DAY_S:
+        return
+    for path in _transcripts_before(look.profile, record.created_at.timestamp()):
+        if _shows_memory(path):
+            what = f"this installation is of {record.created_at:%Y-%m-%d %H:%M} UTC, but an older "
+            what += f"session had another one ({path})"
+            todo = "if the home is rebuilt at each start, put it on a volume: set AGENTIHOOKS_HOME"
+            yield Finding("warn", what, f"{todo}; if you began anew, never mind: it ends in a day")
+            return
+
+
+def _transcripts_before(profile: str, at: float) -> list[str]:
+    """Return the newest transcripts that were written last before ``at``, the newest first."""
+    found = []
+    for path in glob(os.path.join(escape(profile), "projects", "*", "*.jsonl")):
+        try:
+            written = os.stat(path).st_mtime
+        except OSError:
+            continue
+        if written < at:
+            found.append((written, path))
+    return [path for _, path in sorted(found, reverse=True)[:_MOST_TRANSCRIPTS]]
+
+
+def _shows_memory(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return FRAME in file.read(_HEAD_BYTES)
+    except OSError:
+        return False
 
 
 def clock(look: Look) -> Iterator[Finding]:

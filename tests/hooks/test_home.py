@@ -9,7 +9,7 @@ import platformdirs
 import pytest
 
 from hooks.errors import SettingsError
-from hooks.home import resolve_home, user_home
+from hooks.home import older_home, resolve_home, user_home
 
 ENVIRONMENTS = {
     "plain": {"HOME": "/home/dev"},
@@ -113,3 +113,19 @@ def test_a_user_without_any_home_is_told_and_gets_none_in_the_working_folder() -
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     # An explicit home needs no user.
     assert resolve_home({"AGENTIHOOKS_HOME": "/srv/home"}) == "/srv/home"
+
+
+def test_the_home_of_before_is_named_beside_a_profiles_own(tmp_path: Path) -> None:
+    (tmp_path / ".agentihooks").mkdir()
+    env = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "work")}
+    assert older_home(env, resolve_home(env)) == str(tmp_path / ".agentihooks")
+    assert older_home({"HOME": str(tmp_path)}, str(tmp_path / ".agentihooks")) == ""
+    assert older_home({**env, "AGENTIHOOKS_HOME": "/x"}, "/x") == ""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "agentihooks").symlink_to(tmp_path / ".agentihooks")
+    assert older_home(env, resolve_home(env)) == ""
+
+
+def test_without_a_home_of_before_there_is_none_to_name(tmp_path: Path) -> None:
+    env = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "work")}
+    assert older_home(env, resolve_home(env)) == ""

@@ -20,6 +20,7 @@ from scripts.doctor.home import (
     filesystem,
     modes,
     mount_type,
+    rebuilt,
 )
 from scripts.swarm_v2.installation import installation
 from tests.support.run_hook import ROOT
@@ -164,3 +165,55 @@ def test_a_damaged_database_is_a_failure(look, made, name):
     path.write_bytes(b"SQLite format 3\0" + b"\xff" * 4000)
     (found,) = databases(look)
     assert (found.level, str(path) in found.what) == ("fail", True)
+
+
+@pytest.fixture
+def transcript(tmp_path):
+    """Write a transcript of another session: how long before the record, and what it shows."""
+
+    def write(before: timedelta, text: str, made_at):
+        path = tmp_path / "profile" / "projects" / "-x" / "s.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        when = (made_at - before).timestamp()
+        os.utime(path, (when, when))
+        return path
+
+    return write
+
+
+TOLD = '{"type":"attachment","content":"<brainhooks-memory project=\\"p\\">"}\n'
+
+
+def profile_look(tmp_path, home, at) -> Look:
+    env = {"AGENTIHOOKS_HOME": str(home), "CLAUDE_CONFIG_DIR": str(tmp_path / "profile")}
+    return Look(env, at, "/", "/")
+
+
+def test_a_home_that_is_younger_than_a_session_it_told_something_is_warned_of(
+    tmp_path, made, noon, transcript
+):
+    path = transcript(timedelta(hours=3), TOLD, noon)
+    (found,) = rebuilt(profile_look(tmp_path, made, noon + timedelta(minutes=5)))
+    assert found.level == "warn"
+    assert str(path) in found.what
+    assert "AGENTIHOOKS_HOME" in found.next
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "age"),
+    [
+        (timedelta(hours=3), '{"type":"user"}\n', timedelta(minutes=5)),
+        (timedelta(hours=-1), TOLD, timedelta(hours=2)),
+        (timedelta(hours=3), TOLD, timedelta(days=2)),
+    ],
+    ids=["it was told nothing by us", "it is of this installation", "the home stayed a day"],
+)
+def test_a_home_that_stays_is_not(tmp_path, made, noon, transcript, before, text, age):
+    transcript(before, text, noon)
+    assert list(rebuilt(profile_look(tmp_path, made, noon + age))) == []
+
+
+def test_a_home_that_is_not_there_is_not_called_rebuilt(tmp_path, home, noon, transcript):
+    transcript(timedelta(hours=3), TOLD, noon)
+    assert list(rebuilt(profile_look(tmp_path, home, noon))) == []

@@ -1,0 +1,72 @@
+"""``brainhooks flush``: progress for a person at a terminal, the result alone for a pipe."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.keeping import Kept, lesson
+from tests.support.run_cli import ENTRY, run_cli
+from tests.support.run_hook import ROOT, agent_env
+
+
+@pytest.fixture
+def kept(home, project):
+    kept = Kept(home, project)
+    kept.ask()
+    kept.say(*(lesson(f"lesson {number}") for number in range(3)))
+    kept.collect()
+    return kept
+
+
+def at_a_terminal(home, *args):
+    """Run the command with a terminal for stdout; return what the terminal got."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", ENTRY.format(before="", function="main"), *args],
+        stdout=theirs,
+        cwd=home.parent,
+        env={**agent_env(home), "PYTHONPATH": str(ROOT)},
+    )
+    os.close(theirs)
+    said = b""
+    try:
+        while part := os.read(ours, 4096):
+            said += part
+    except OSError:  # Linux says EIO where the other side is closed
+        pass
+    os.close(ours)
+    assert process.wait(60) == 0
+    return said.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_sees_each_file_and_keeps_only_the_result(kept, home):
+    said = at_a_terminal(home, "flush")
+    for place in (1, 2, 3):
+        assert f"\rdelivering {place} of 3" in said
+    assert said.endswith("\r3 committed\n")
+    assert said.count("\n") == 1
+
+
+def test_a_terminal_sees_no_progress_where_nothing_waits(kept, home):
+    kept.drain()
+    assert at_a_terminal(home, "flush") == "Nothing waits for the brain.\n"
+
+
+def test_a_pipe_gets_the_result_alone(kept, home):
+    done = run_cli("flush", home=home)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3 committed\n", "")
+
+
+def test_the_backlog_is_part_of_the_count(kept, home):
+    from tests.support.older_home import OLD, put
+
+    put(home / "brain-outbox-backlog", "a.json", {**OLD, "content": "a"})
+    put(home / "brain-outbox-backlog", "b.json", {**OLD, "content": "b"})
+    said = at_a_terminal(home, "flush")
+    assert [f"delivering {place} of 5" in said for place in range(1, 6)] == [True] * 5
+    assert said.endswith("\r5 committed\n")
