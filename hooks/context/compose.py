@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hooks.context.hint import EXAMPLE
 from hooks.reply import units
 
 TYPE_CHECKING = False
@@ -23,7 +24,7 @@ FRAME = (
 )
 HOW_TO = (
     "To keep something for later sessions, write it in your reply as one line: "
-    "`<!-- @lesson severity=high -->what to remember<!-- @/lesson -->` (also decision, milestone, "
+    f"`<!-- @lesson severity=high -->{EXAMPLE}<!-- @/lesson -->` (also decision, milestone, "
     "signal; scope=user for the person's own preference, scope=session for this session only; "
     "supersedes=ID replaces a note). Only in chat prose: never in files, commits or code. "
     "Keep what will still matter next month."

@@ -1,5 +1,9 @@
-"""The bytes that every opening marker holds, known without importing the grammar."""
+"""What is known of markers without importing the grammar."""
 
 from __future__ import annotations
 
-HINT = b"!-- @"  # not "<!-- @": some JSON writers escape the angle bracket
+# The bytes that every opening holds; not "<!-- @", as some JSON writers escape the bracket.
+HINT = b"!-- @"
+
+# The text in the note on how to mark: an agent that repeats the note has learned nothing.
+EXAMPLE = "what to remember"

@@ -19,6 +19,7 @@ r"""The grammar of markers: what an agent writes in its own prose to be kept.
 from __future__ import annotations
 
 from hooks.context import prose
+from hooks.context.hint import EXAMPLE
 from hooks.context.hint import HINT as HINT
 
 TYPE_CHECKING = False
@@ -73,7 +74,8 @@ class Candidate(NamedTuple):
 
     ``reason`` is empty when it is taken (then, and only then, ``marker`` is set), else
     ``in-code-fence``, ``indented-code``, ``inline-code``, ``quoted``, ``unclosed``,
-    ``mismatched-close``, ``close-without-open``, ``empty`` or ``unknown-type``.
+    ``mismatched-close``, ``close-without-open``, ``empty``, ``example`` or
+    ``unknown-type``.
     """
 
     type: str
@@ -283,7 +285,9 @@ class _Finder:
             self._add(opened.type, opened.start, end, "mismatched-close")
         else:
             content = clean(self._text[opened.end : start]).strip()
-            if content:
+            if content == EXAMPLE:
+                self._add(name, opened.start, end, "example")
+            elif content:
                 marker = Marker(name, content, attributes(opened.header))
                 self._found.append(Candidate(name, opened.start, end, "", marker))
             else:
