@@ -45,12 +45,12 @@ _VALUE = (
     r"|[^\s\"'`]*[^\s\"'`.,;:!?)\]}*\\]))"
 )
 _SIGNS = (":", "=")  # one of them stands between a name and its value
-_NEXT_LINE = r"(?:[|>]?-?[ \t]*\\?\r?\n[ \t]+)?"
+_NEXT_LINE = r"(?:[|>]?-?[ \t]*+\\?\r?\n[ \t]++)?"  # possessive: two runs of blanks meet here
 
 
 def _named(names: str) -> str:
     return (
-        rf"(?i)(?:{names}){_SUFFIX}[\\\"'`*\])]{{0,3}}[ \t]*(?P<sign>:=|=>|==?|:)[*]{{0,2}}[ \t]*"
+        rf"(?i)(?:{names}){_SUFFIX}[\\\"'`*\])]{{0,3}}[ \t]*+(?P<sign>:=|=>|==?|:)[*]{{0,2}}[ \t]*+"
         rf"{_NEXT_LINE}{_VALUE}"
     )
 
@@ -147,7 +147,7 @@ _NAMED = (
     Rule(
         "authorization",
         ("authorization",),
-        r"(?i)authorization[\\\"']{0,2}[ \t]*[:=][ \t]*[\\\"']{0,2}"
+        r"(?i)authorization[\\\"']{0,2}[ \t]*+[:=][ \t]*+[\\\"']{0,2}"
         r"(?P<scheme>(?:basic|bearer|token|digest|apikey)\s+)?(?P<secret>[^\s\"'`,\\]{6,})",
         _spare_header,
     ),
@@ -181,7 +181,7 @@ _ENCODED = Rule(
     "encoded-secret",
     ("",),
     r"(?<![A-Za-z0-9+/=_-])"
-    rf"(?P<secret>(?:(?:\\?\r?\n[ \t]*)?[A-Za-z0-9+/_-]){{{_ENCODED_MIN},}}={{0,2}})",
+    rf"(?P<secret>(?:(?:\\?\r?\n[ \t]*+)?[A-Za-z0-9+/_-]){{{_ENCODED_MIN},}}={{0,2}})",
     _spare_plain,
 )
 _SPLIT = bytes(one if one in _IN_ENCODED else 32 for one in range(256))

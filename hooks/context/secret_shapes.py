@@ -55,7 +55,7 @@ def _shape(kind: str, hints: str, pattern: str, *, before: str = "A-Za-z0-9") ->
 
 
 # A secret may be broken over lines, as terminals and mails do.
-_BREAK = r"(?:\\?\r?\n[ \t]*)?"
+_BREAK = r"(?:\\?\r?\n[ \t]*+)?"
 
 
 def _broken(alphabet: str, count: int) -> str:
