@@ -24,7 +24,7 @@ def until(at: str, ttl: str) -> str:
     lasting_s = _seconds(ttl)
     if lasting_s is None:
         return instant(ttl)
-    start = parse_iso(at)
+    start = parse_iso(instant(at))
     if start is None or lasting_s > _LONGEST_S:
         return ""
     from datetime import timedelta

@@ -202,14 +202,18 @@ class FileBrain:
     def forget(self, key: str) -> bool:
         """Erase a memory with all that it replaced, and keep it away for ever.
 
-        Every file that holds it goes, set aside ones too; the tombstones stand before that.
+        Every file that holds it goes, set aside ones too. All tombstones stand before that, the
+        oldest text's first: killed on the way, no older text takes the place of a newer one.
         """
         with Reaching(self._folder.path), self._writing():
             index = self._look()
             doomed = [key, *index.history(key)]
             there = any(one in index.memories for one in doomed)
-            for one in doomed:
+            for one in reversed(doomed):
                 self._bury(index, one)
+            for one in {*doomed, *index.graves}:  # what an earlier one that was killed left, too
+                for where in index.files.get(one, ()):
+                    self._folder.remove(where)
             self._folder.settle()
         return there
 
@@ -232,8 +236,6 @@ class FileBrain:
             grave = Grave(key, memory.item.session, memory.item.message_id, memory.digest)
         if key not in index.graves:
             self._folder.create(file_names.grave_name(key), file_page.grave_page(grave))
-        for where in index.files.get(key, ()):
-            self._folder.remove(where)
 
     def _set(self, key: str, changes: Mapping[str, str | None]) -> bool:
         with Reaching(self._folder.path), self._writing():

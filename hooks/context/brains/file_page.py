@@ -14,7 +14,7 @@ key, else made from that field, else from its path.
 from __future__ import annotations
 
 from hooks.clock import parse_iso
-from hooks.context.brains import Item
+from hooks.context.brains import Item, signer
 from hooks.context.brains.file_names import is_key, key_of
 from hooks.context.brains.front_matter import Page, encode
 from hooks.context.brains.sight import FLEET, UNKNOWN
@@ -76,7 +76,9 @@ def from_body(body: Mapping[str, object], key: str, who: str) -> Memory | str:
     type_, text = clean(type_), clean(text)
     if not text.strip():
         return "it has no text"
-    texts = {clean(name): clean(v) for name, v in attrs.items() if isinstance(v, str) and v}
+    texts = {
+        clean(name): clean(v) for name, v in attrs.items() if name and isinstance(v, str) and v
+    }
     scope = scope_of(texts)
     said = fields_of(texts)
     own = {
@@ -84,7 +86,7 @@ def from_body(body: Mapping[str, object], key: str, who: str) -> Memory | str:
         "type": type_,
         "project": texts.get("project_id", "") or UNKNOWN,
         "class": "person" if texts.get("class") == "person" else "agent",
-        "principal": "" if scope == "space" else who,
+        "principal": "" if scope == "space" else signer(body, who),
         "digest": digest_of(type_, scope, text),
     }
     whole = {**said, **own}
