@@ -30,6 +30,7 @@ TABLE = {
     "BRAINHOOKS_PRINCIPAL": ("", "whose personal memories these are; default: the installation"),
     "BRAINHOOKS_DISPLAY": ("marks", "`marks` shows ◆ lines for markers, `raw` the comments"),
     "BRAINHOOKS_CI": ("0", "`1` keeps the hooks working where CI is set"),
+    "BRAINHOOKS_ARCHIVE": ("0", "`1` saves each session's transcript as it stops"),
     "AGENTIHOOKS_PROJECT_ID": ("", "`local:<id>` for a folder without a repository"),
     "AGENTIHOOKS_PROJECT_GRANT": ("", "project ids a marker may name itself, comma separated"),
     "AGENTIHOOKS_SESSION_SCOPE": ("1", "`0` keeps no record of where a session worked"),
@@ -60,6 +61,7 @@ class Settings(NamedTuple):
     project_id: str = ""
     grants: tuple[str, ...] = ()
     session_scope: bool = True
+    archive: bool = False  # save transcripts as sessions stop
     swarm: Swarm = Swarm()
 
 
@@ -89,6 +91,7 @@ def load(env: Mapping[str, str]) -> Settings:
             part.strip() for part in text("AGENTIHOOKS_PROJECT_GRANT").split(",") if part.strip()
         ),
         session_scope=text("AGENTIHOOKS_SESSION_SCOPE") != "0",
+        archive=text("BRAINHOOKS_ARCHIVE") == "1",
         swarm=Swarm(
             text("AGENTIHOOKS_SWARM"),
             text("AGENTIHOOKS_SWARM_TASK"),

@@ -311,6 +311,12 @@ def _sessions(look: Look) -> Piece:
     return Piece(data, (Problem("yellow", what, todo),))
 
 
+def _archive(look: Look) -> Piece:
+    from hooks.status_archive import archive
+
+    return Piece(archive(look.settings, look.env))
+
+
 def _migration(look: Look) -> Piece:
     from hooks.atomic import read
     from hooks.context.ledger_notes import migrations_path, steps
@@ -336,6 +342,7 @@ PIECES: tuple[tuple[str, Callable[[Look], Piece]], ...] = (
     ("cache_scope_mismatches", _mismatches),
     ("events", _events),
     ("sessions", _sessions),
+    ("archive", _archive),
     ("migration", _migration),
 )
 

@@ -101,6 +101,12 @@ def _sessions(data: Data) -> str:
     return f"in {data['with_markers']} of the last {count(data['last'], 'session')}"
 
 
+def _archive(data: Data) -> str:
+    from hooks.status_archive import describe
+
+    return describe(data)
+
+
 def _migration(data: Data) -> str:
     steps = [f"{row.get('name')} {minute(str(row.get('at')))}" for row in data["steps"]]
     return ", ".join(steps) or "no step was needed yet"
@@ -117,5 +123,6 @@ LINES: tuple[tuple[str, str, Callable[[Data], str]], ...] = (
     ("cache_scope_mismatches", "refused", _mismatches),
     ("events", "last runs", _events),
     ("sessions", "markers", _sessions),
+    ("archive", "archive", _archive),
     ("migration", "migration", _migration),
 )

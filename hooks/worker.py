@@ -125,6 +125,33 @@ def defer_the_rest(job: Job) -> None:
         defer(job.settings, job.env, Where(job.args[0], job.args[1], job.at))
 
 
+def archive(job: Job) -> None:
+    """Save what one session gained: the words are its id, its transcript and maybe ``close``."""
+    from hooks.context.archiving import save_live
+
+    session, path = job.args[:2]
+    save_live(job.settings, job.env, job.at, session, path, close="close" in job.args[2:])
+
+
+def archive_ended(job: Job) -> None:
+    """Save what was left by sessions whose end no hook saw, where the person wants it."""
+    from hooks.context.archiving import save_ended
+
+    if job.settings.archive:
+        starting = job.args[1] if len(job.args) > 1 else ""
+        for fault in save_ended(job.settings, job.env, job.at, starting):
+            job.log(f"archive: {fault}")
+
+
+def archive_all(job: Job) -> None:
+    from hooks.context.archiving import save_all
+
+    done = save_all(job.settings, job.env, job.at)
+    job.log(f"archive: {done.sessions} sessions, {done.gained} bytes; {len(done.faults)} failed")
+    for fault in done.faults:
+        job.log(f"archive: {fault}")
+
+
 def tidy_up(job: Job) -> None:
     from hooks.context.session_index import trim
     from hooks.context.tidy import tidy
@@ -137,5 +164,7 @@ VERBS: dict[str, tuple[Callable[[Job], None], ...]] = {
     "flush": (flush,),
     "refresh": (refresh,),
     "catch-up": (catch_up, flush_if_due),
-    "start": (refresh, defer_the_rest, catch_up, flush_if_due, tidy_up),
+    "archive": (flush_if_due, archive),
+    "archive-all": (archive_all,),
+    "start": (refresh, defer_the_rest, catch_up, flush_if_due, archive_ended, tidy_up),
 }

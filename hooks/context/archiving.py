@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 
+from hooks.errors import HookError
 from hooks.home import user_home
 from hooks.lock import held
 from scripts.swarm_v2.installation import installation, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
     from typing import NamedTuple
 
@@ -27,6 +28,8 @@ FOLDER = "archive"
 ENDING = ".jsonl"
 LOCK_WAIT_S = 30.0  # a detached worker, or a person's command: another one saves this session
 MOST_COUNTED = 5_000  # transcripts that a status looks at; one ``stat`` each
+MOST_ENDED = 20  # sessions that a session start looks after
+SILENT_S = 3_600
 RETENTION_D = 30  # after so many days the agent deletes a transcript, unless it is told otherwise
 
 
@@ -170,6 +173,63 @@ def save_live(
     top = projects_folder(env)
     paths = [path, *(source.path for source in subagents(path, session))]
     return save_session(settings, at, session, {_name(top, p): p for p in paths}, close=close)
+
+
+class Done(NamedTuple):
+    """What saving many sessions came to."""
+
+    sessions: int = 0
+    gained: int = 0  # raw bytes
+    faults: tuple[str, ...] = ()
+
+
+def save_all(
+    settings: Settings,
+    env: Mapping[str, str],
+    at: datetime,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Done:
+    """Save every transcript of this profile; one that fails is told and the rest goes on.
+
+    Interrupted, the next run goes on: what is saved already is only looked at. ``progress`` is
+    told raw bytes, of those that are there.
+    """
+    sessions = by_session(env)
+    whole = sum(one.size for _, files in sessions for one in files)
+    gained = looked = 0
+    faults = []
+    for session, files in sessions:
+        progress(looked, whole)
+        paths = {one.name: one.path for one in files}
+        try:
+            gained += save_session(settings, at, session, paths, close=_is_over(files, at))
+        except (HookError, ValueError, OSError) as err:
+            faults.append(f"session {session}: {err}")
+        looked += sum(one.size for one in files)
+    progress(whole, whole)
+    return Done(len(sessions), gained, tuple(faults))
+
+
+def _is_over(files: list[Found], at: datetime) -> bool:
+    """Say whether nothing was written for an hour: then the end of the session is whole."""
+    return at.timestamp() - max(one.modified for one in files) > SILENT_S
+
+
+def save_ended(
+    settings: Settings, env: Mapping[str, str], at: datetime, starting: str
+) -> list[str]:
+    """Save the latest sessions that no client works on any more; return what went wrong."""
+    from hooks.context import session_index
+
+    faults = []
+    for entry in session_index.read(settings.home)[-MOST_ENDED:]:
+        if entry.session_id == starting or session_index.is_live(entry, at):
+            continue
+        try:
+            save_live(settings, env, at, entry.session_id, entry.transcript_path, close=True)
+        except (HookError, ValueError, OSError) as err:
+            faults.append(f"session {entry.session_id}: {err}")
+    return faults
 
 
 def _name(top: str, path: str) -> str:

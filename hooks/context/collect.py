@@ -54,6 +54,7 @@ class Collected(NamedTuple):
     ignored: int = 0
     note: str = ""
     spawn_needed: bool = False  # something waits in the outbox and a drainer is due
+    held: int = 0  # proposals that wait for the person's review
 
 
 def collect(event: Event, settings: Settings, env: Mapping[str, str], at: datetime) -> Collected:
@@ -83,7 +84,7 @@ class Task:
     def __init__(self, settings: Settings, env: Mapping[str, str], at: datetime) -> None:
         self.settings, self.env, self.at, self.home = settings, env, at, settings.home
         self.kept: list[Kept] = []
-        self.ignored = 0
+        self.ignored = self.held = 0
         self.notes: list[str] = []
         self._gatherer: Gatherer | None = None
 
@@ -150,7 +151,11 @@ class Task:
         if self._gatherer is not None:
             self._gatherer.close()
         return Collected(
-            tuple(self.kept), self.ignored, "; ".join(self.notes), due(self.settings, self.at)
+            tuple(self.kept),
+            self.ignored,
+            "; ".join(self.notes),
+            due(self.settings, self.at),
+            self.held,
         )
 
 

@@ -15,6 +15,7 @@ from hooks.context.collect import Kept, Start
 from hooks.context.keeping import Keeper, Origin, sighting, sighting_in
 from hooks.context.ledger import TOMBSTONES, Ledger, Read, Sighting
 from hooks.context.position import encode_position, parse_position, valid
+from hooks.context.proposals import HELD, is_proposal
 from hooks.context.thought import Thought, think
 from hooks.errors import OutboxError
 
@@ -237,8 +238,11 @@ def _ignore(work: Work, thought: Thought, origin: Origin, reason: str) -> None:
 
 def write_file(work: Work) -> None:
     """Make a new marker durable; its name is its own, so a repeat makes no second one."""
-    if work.document is not None and not work.gatherer.must_ask(_origin_of(work)):
-        outbox.write(work.gatherer.home, work.document)
+    document = work.document
+    if document is None or is_proposal(document):
+        return
+    if not work.gatherer.must_ask(_origin_of(work)):
+        outbox.write(work.gatherer.home, document)
 
 
 def _origin_of(work: Work) -> Origin:
@@ -255,6 +259,10 @@ def add_rows(work: Work) -> None:
     if document is None:
         if seen.key:
             work.ledger.adopt(seen.key)
+        return
+    if is_proposal(document):
+        work.ledger.add_receipt(document, gatherer.at, "held", HELD)
+        gatherer.task.held += 1
         return
     if gatherer.must_ask(_origin_of(work)):
         reason = "the ledger was lost, and the brain may have it already"

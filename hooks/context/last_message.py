@@ -13,6 +13,7 @@ from hooks.context.hint import HINT
 from hooks.context.keeping import Origin
 from hooks.context.lookback import lines_before
 from hooks.context.markers import find
+from hooks.context.proposals import HELD, is_proposal
 from hooks.context.thought import think
 from hooks.context.transcript import open_transcript, prompt_before
 from hooks.context.transcript_lines import describe, session_of, text_blocks, why_not
@@ -45,7 +46,9 @@ def believe(gatherer: Gatherer, source: Source, said: str, prompt_id: str) -> No
     with gatherer.ledger.writing():
         for step in BELIEVE:
             step(belief)
-    gatherer.task.kept += [kept_of(document) for document in belief.documents]
+    kept = [document for document in belief.documents if not is_proposal(document)]
+    gatherer.task.kept += [kept_of(document) for document in kept]
+    gatherer.task.held += len(belief.documents) - len(kept)
 
 
 def add_orphans(belief: Belief) -> None:
@@ -119,12 +122,17 @@ def _digests(line: dict[str, object]) -> set[str]:
 
 def write_files(belief: Belief) -> None:
     for document in belief.documents:
-        outbox.write(belief.gatherer.home, document)
+        if not is_proposal(document):
+            outbox.write(belief.gatherer.home, document)
 
 
 def add_rows(belief: Belief) -> None:
+    ledger, at = belief.gatherer.ledger, belief.gatherer.at
     for document in belief.documents:
-        belief.gatherer.ledger.add_receipt(document, belief.gatherer.at)
+        if is_proposal(document):
+            ledger.add_receipt(document, at, "held", HELD)
+        else:
+            ledger.add_receipt(document, at)
 
 
 def answers(path: str, at_byte: int, prompt_id: str) -> bool:

@@ -42,6 +42,9 @@ ASIDE = (
     os.path.join("brain-outbox", "quarantine"),
     os.path.join("brain", "project-memory"),
     os.path.join("brain", "session-scopes"),
+    "archive",
+    os.path.join("archive", "chunks"),
+    os.path.join("archive", "tails"),
 )
 ASIDE_MAX_AGE_S = _DAY_S
 

@@ -18,8 +18,11 @@ def run(ctx: Ctx) -> Sequence[Reply]:
     if not line.startswith(VERB_PREFIX):
         return ()
     from hooks.context.claims import answer_once
-    from hooks.verbs import VerbCtx, answer
+    from hooks.verbs import OF_THE_MODEL, VerbCtx, answer, parse
 
+    parsed = parse(line)
+    if parsed is not None and parsed[0] in OF_THE_MODEL:
+        return ()
     verb = VerbCtx(
         settings=ctx.settings,
         env=ctx.env,

@@ -20,9 +20,13 @@ def run(ctx: Ctx) -> Sequence[Reply]:
     collected = collect(ctx.event, ctx.settings, ctx.env, ctx.at)
     if collected.note:
         ctx.log(collected.note)
-    if not collected.kept or ctx.event.name != "Stop":
+    if ctx.event.name != "Stop":
         return ()
-    return (Tell(receipt(collected.kept)),)
+    said = [receipt(collected.kept)] if collected.kept else []
+    if collected.held:
+        what = "1 proposal" if collected.held == 1 else f"{collected.held} proposals"
+        said.append(f"brainhooks holds {what} for you: /brainhooks:review")
+    return (Tell("\n".join(said)),) if said else ()
 
 
 def receipt(kept: Sequence[Kept]) -> str:

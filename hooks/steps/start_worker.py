@@ -25,4 +25,7 @@ def _tasks(ctx: Ctx) -> list[str]:
     if ctx.event.name == "SessionStart":
         rest = ["defer"] if ctx.incomplete else []
         return ["start", ctx.project.id, ctx.event.session_id, *rest]
+    if ctx.settings.archive and ctx.event.transcript_path:
+        end = ["close"] if ctx.event.name == "SessionEnd" else []
+        return ["archive", ctx.event.session_id, ctx.event.transcript_path, *end]
     return ["flush"] if due(ctx.settings, ctx.at) else []

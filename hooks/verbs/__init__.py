@@ -37,7 +37,16 @@ VERBS = {
     ),
     "accept": Verb("[ID]", "Let a memory cross projects; without ID: what waits"),
     "explain": Verb("[SESSION]", "What the agent was told in this session, and why"),
+    "review": Verb("[keep|drop ID]", "Keep or drop what agents made this week or propose"),
+    "archive": Verb(
+        "--all|list [--here]|show ID|verify", "Save the agent's transcripts before it deletes them"
+    ),
+    "backfill": Verb("", "Let the agent propose lessons from saved sessions, for your review"),
 }
+
+
+# The model does these, told by commands/<verb>.md: the hook lets the prompt through.
+OF_THE_MODEL = ("backfill",)
 
 
 class VerbCtx(NamedTuple):

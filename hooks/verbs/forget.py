@@ -69,7 +69,8 @@ def _waiting(wanted: str, ctx: VerbCtx) -> list[Item]:
     if ledger is None:
         return []
     try:
-        rows = [row for row in ledger.find(wanted) if row.state in ("pending", "quarantined")]
+        states = ("pending", "held", "quarantined")
+        rows = [row for row in ledger.find(wanted) if row.state in states]
     finally:
         ledger.close()
     items = [as_item(row.document, principal(ctx.settings)) for row in rows]

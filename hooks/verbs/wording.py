@@ -41,5 +41,15 @@ def memory_line(item: Item, width: int = 0) -> str:
     return f"{short(item.id)}  {day(item.at)}  {item.type:<8}  {text}  ({said})"
 
 
+def size(number: object) -> str:
+    """Write a number of bytes as ``812 B``, ``1.2 MB``; a megabyte is a million bytes."""
+    value = float(str(number))
+    for unit in ("B", "kB", "MB"):
+        if value < 999.5:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 99.5 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
 def count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from hooks.clock import from_epoch
+from hooks.clock import from_epoch, iso
 from scripts.doctor import Finding
 from scripts.doctor.home import last_runs
 from scripts.install_plan import is_ours
@@ -126,6 +126,19 @@ def events(look: Look) -> Iterator[Finding]:
         yield Finding("warn", what, todo)
     else:
         yield Finding("ok", f"hooks have run: {', '.join(sorted(seen))}")
+
+
+def unsaved(look: Look) -> Iterator[Finding]:
+    """What the agent will delete and nobody saved: an offer, not a fault."""
+    from hooks.context.archiving import FOLDER, RETENTION_D, census
+    from hooks.verbs.wording import count, day, size
+
+    there = census(look.env)
+    if there.number and not os.path.isdir(os.path.join(look.home, FOLDER)):
+        what = f"{count(there.number, 'transcript')} ({size(there.size)}), the oldest of "
+        what += f"{day(iso(from_epoch(there.oldest)))}, are deleted by the agent after "
+        what += f"{RETENTION_D} days"
+        yield Finding("note", what, "brainhooks archive --all saves them")
 
 
 def retention(look: Look) -> Iterator[Finding]:

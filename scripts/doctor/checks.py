@@ -55,6 +55,7 @@ CHECKS: dict[str, Callable[[Look], Iterator[Finding]]] = {
     "packages": runtime.other_packages,
     "events": agent.events,
     "transcripts": agent.retention,
+    "archive": agent.unsaved,
     "native memory": agent.native_memory,
     "status": status,
 }

@@ -16,6 +16,7 @@ EVERY: dict[str, tuple[str, str, Any]] = {
     "BRAIN_CONTEXT_BUDGET": ("500", "budget_units", 500),
     "BRAINHOOKS_PRINCIPAL": ("did:key:zA", "principal", "did:key:zA"),
     "BRAINHOOKS_DISPLAY": ("raw", "display_marks", False),
+    "BRAINHOOKS_ARCHIVE": ("1", "archive", True),
     "AGENTIHOOKS_PROJECT_ID": ("local:notes", "project_id", "local:notes"),
     "AGENTIHOOKS_PROJECT_GRANT": ("a, b,,c ", "grants", ("a", "b", "c")),
     "AGENTIHOOKS_SESSION_SCOPE": ("0", "session_scope", False),

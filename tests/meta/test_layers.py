@@ -40,7 +40,7 @@ LAYERS = [
     ("uses", "hooks.verbs"),
     ("uses", "hooks.verbs.*"),
     ("uses", "hooks.status"),
-    ("uses", "hooks.status_text"),
+    ("uses", "hooks.status_*"),
     ("uses", "scripts.doctor"),
     ("uses", "scripts.doctor.*"),
     ("uses", "hooks.worker"),

@@ -1,0 +1,133 @@
+"""``review``: what agents made this week, and what they propose; the person keeps or drops it."""
+
+from __future__ import annotations
+
+from hooks.context import proposals
+from hooks.errors import NotOneMemory
+from hooks.verbs import VerbCtx, VerbUsageError
+from hooks.verbs.wording import count, day, one_line, short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hooks.context.ledger import Receipt
+
+TEXT_WIDTH = 200
+NOTHING = "Nothing to review: no agent made or proposed a memory this week that you have not seen."
+
+
+def run(args: str, ctx: VerbCtx) -> str:
+    words = args.split()
+    if words in ([], ["--list"]):
+        return listed(ctx)
+    if len(words) == 2 and words[0] in ("keep", "drop"):
+        return decide(ctx, words[0], _one(ctx, words[1].lower()))
+    raise VerbUsageError("review", f"{args!r} is not understood here")
+
+
+def items(ctx: VerbCtx) -> list[Receipt]:
+    """Return what waits for the person's judgement, proposals first."""
+    found = proposals.to_review(ctx.settings.home, ctx.at)
+    gone = _replaced(ctx, [one.key for one in found if one.state != "held"])
+    return [one for one in found if one.key not in gone]
+
+
+def _replaced(ctx: VerbCtx, keys: list[str]) -> set[str]:
+    """Return those that the brain shows no more: a person edited them, a later one replaced them.
+
+    Where the brain cannot be asked, none is left out.
+    """
+    from hooks.errors import HookError
+    from hooks.verbs.library import open_library
+
+    if not keys:
+        return set()
+    try:
+        brain = open_library(ctx)
+    except HookError:
+        return set()
+    try:
+        return {
+            key
+            for key in keys
+            for item in brain.find(key)
+            if item.id == key and item.state == "superseded"
+        }
+    except HookError:
+        return set()
+    finally:
+        brain.close()
+
+
+def listed(ctx: VerbCtx) -> str:
+    found = items(ctx)
+    if not found:
+        return NOTHING
+    lines = [f"{count(len(found), 'memory', 'memories')} to review:"]
+    lines += [f"  {line(one)}" for one in found]
+    return "\n".join([*lines, "`review keep ID` keeps one, `review drop ID` forgets it."])
+
+
+def line(one: Receipt) -> str:
+    """Write one memory: id, day, what it is, text, and where it is from."""
+    what = "proposal" if one.state == "held" else one.type
+    text = one_line(str(one.document.get("content", "")), TEXT_WIDTH)
+    return f"{short(one.key)}  {day(one.at)}  {what:<8}  {text}  ({one.project or 'no project'})"
+
+
+def row(one: Receipt) -> dict[str, object]:
+    """Return one memory for another program."""
+    attrs = one.document.get("attrs")
+    source = attrs.get(proposals.ATTRIBUTE, "") if isinstance(attrs, dict) else ""
+    return {
+        "key": one.key,
+        "state": one.state,
+        "type": one.type,
+        "text": one.document.get("content", ""),
+        "project": one.project,
+        "session": one.session,
+        "at": one.at,
+        "proposed_from": source,
+    }
+
+
+def _one(ctx: VerbCtx, wanted: str) -> Receipt:
+    found = [one for one in items(ctx) if len(wanted) >= 4 and one.key.startswith(wanted)]
+    if len(found) != 1:
+        raise NotOneMemory(wanted, len(found))
+    return found[0]
+
+
+def decide(ctx: VerbCtx, what: str, one: Receipt) -> str:
+    """Keep or drop one memory and say so."""
+    text = one_line(str(one.document.get("content", "")), TEXT_WIDTH)
+    if what == "drop":
+        drop(ctx, one)
+        return f"Dropped {short(one.key)}: {text}"
+    proposals.keep(ctx.settings, ctx.at, one)
+    waits = deliver(ctx) if one.state == "held" else ""
+    return "\n".join(part for part in (f"Kept {short(one.key)}: {text}", waits) if part)
+
+
+def drop(ctx: VerbCtx, one: Receipt) -> None:
+    """Forget it everywhere and for good, as ``forget`` does."""
+    from hooks.context.keep import forget
+    from hooks.context.scrub import drop_cached, scrub_notes
+
+    forget(ctx.settings, ctx.env, ctx.at, one.key)
+    drop_cached(ctx.settings.home, one.key)
+    scrub_notes(ctx.settings.home, one.key)
+
+
+def deliver(ctx: VerbCtx) -> str:
+    from hooks.verbs.remember import deliver as post
+
+    return post(ctx)
+
+
+def edit(ctx: VerbCtx, one: Receipt, text: str) -> str:
+    """Keep it in the person's words; what the agent said stays in its history."""
+    from hooks.verbs.edit import run as correct
+
+    if one.state == "held":
+        decide(ctx, "keep", one)
+    return correct(f"{one.key} {text}", ctx)

@@ -1,0 +1,134 @@
+"""``brainhooks archive`` as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.archive import as_bytes, conversation
+from tests.support.run_cli import ENTRY, run_cli
+from tests.support.run_hook import ROOT, agent_env, run_verb, wait_for_workers
+
+SECRET = "password=hunter2hunter2"
+ONE = "0ab96787-666b-4423-b983-6a30353e01f6"
+
+
+@pytest.fixture
+def transcript(home):
+    """A session of the default profile, with a secret in it."""
+    path = home.parent / ".claude" / "projects" / "web" / f"{ONE}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(as_bytes(conversation(3, 20, ONE)))
+    block = {"type": "text", "text": f"log in with {SECRET}\x1b[2J"}
+    said = {"role": "assistant", "content": [block]}
+    line = {"uuid": "u", "type": "assistant", "timestamp": "2026-11-30T10:00:01Z", "message": said}
+    path.write_bytes(path.read_bytes() + json.dumps(line).encode() + b"\n")
+    return path
+
+
+def archived(home):
+    done = run_cli("archive", "--all", home=home)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_status_offers_it_first_and_says_later_what_is_saved(home, transcript):
+    said = run_cli("brain_status", home=home).stdout
+    assert "none saved; the agent has 1 transcript" in said
+    assert "archive --all" in said
+    assert not home.exists()
+    assert "1 session looked at" in archived(home).stdout
+    assert "1 session saved" in run_cli("brain_status", home=home).stdout
+
+
+def test_list_has_date_project_size_and_stored_size(home, transcript):
+    archived(home)
+    said = run_cli("archive", "list", home=home).stdout
+    assert f"{ONE[:8]}  2026-11-30" in said
+    assert "/home/dev/p" in said
+    (row,) = json.loads(run_cli("archive", "list", "--json", home=home).stdout)
+    assert row["size"] == transcript.stat().st_size
+    assert 0 < row["stored"] < row["size"]
+    assert row["session"] == ONE
+
+
+def test_export_is_exact_after_the_transcript_is_gone(home, transcript, tmp_path):
+    archived(home)
+    data = transcript.read_bytes()
+    transcript.unlink()
+    code = ENTRY.format(before="", function="main")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, "archive", "export", ONE[:8]],
+        env={**agent_env(home), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == data
+    assert run_cli("archive", "export", ONE, "--to", "out", home=home, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "out" / f"{ONE}.jsonl").read_bytes() == data
+    again = run_cli("archive", "export", ONE, "--to", "out", home=home, cwd=tmp_path)
+    assert again.returncode == 1
+    assert "there already" in again.stderr
+
+
+def test_show_says_who_said_what_without_secrets_and_escapes(home, transcript):
+    archived(home)
+    said = run_cli("archive", "show", ONE[:8], home=home).stdout
+    assert "user: user " in said
+    assert "assistant: log in with" in said
+    assert "hunter2" not in said
+    assert "\x1b" not in said
+
+
+def test_verify_exits_1_and_names_the_damaged_file(home, transcript):
+    archived(home)
+    assert "Undamaged: 1 session" in run_cli("archive", "verify", home=home).stdout
+    chunk = next((home / "archive" / "chunks").iterdir())
+    chunk.write_bytes(b"rot")
+    done = run_cli("archive", "verify", home=home)
+    assert done.returncode == 1
+    assert str(chunk) in done.stdout
+    assert chunk.read_bytes() == b"rot"
+
+
+@pytest.mark.parametrize("wanted", ["0ab", "ffffffff", ""])
+def test_a_session_that_is_not_there_is_said(home, transcript, wanted):
+    archived(home)
+    done = run_cli("archive", "show", wanted, home=home)
+    assert done.returncode == 1
+    assert "no saved session" in done.stderr
+
+
+def test_without_anything_saved_each_says_so_and_makes_nothing(home):
+    for words in (["list"], ["verify"]):
+        assert "Nothing is saved yet" in run_cli("archive", *words, home=home).stdout
+    assert not home.exists()
+
+
+def test_without_pip_it_is_a_verb(home, transcript):
+    done = run_verb("archive --all", home)
+    assert b"in the background" in done.stdout
+    wait_for_workers(home)
+    assert ONE[:8].encode() in run_verb("archive list", home).stdout
+    assert b"assistant:" in run_verb(f"archive show {ONE}", home).stdout
+    assert run_verb("archive frobnicate", home).rc == 2
+
+
+def test_backfill_is_a_request_and_calls_nothing(home, transcript):
+    said = run_verb("backfill", home).stdout.decode()
+    assert "archive list --here" in said
+    assert "proposal=ID" in said
+    assert "${" not in said
+    assert not home.exists()
+
+
+def test_the_hook_lets_the_model_have_backfill(home, session):
+    one = session()
+    one.start()
+    run = one.prompt("/brainhooks:backfill")
+    assert run.rc == 0
+    assert run.answer == ""
+    one.settle()

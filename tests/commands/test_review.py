@@ -1,0 +1,140 @@
+"""``brainhooks review``: one key each in a terminal, lines in a pipe, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.keeping import Kept, lesson
+from tests.support.run_cli import ENTRY, run_cli
+from tests.support.run_hook import ROOT, agent_env
+
+# The command's clock is the real one; the markers are made in its week.
+TEXTS = ["first lesson", "second lesson", "third lesson"]
+
+
+@pytest.fixture
+def kept(home, project):
+    from datetime import UTC, datetime, timedelta
+
+    one = Kept(home, project)
+    one.at = datetime.now(UTC) - timedelta(hours=1)  # noqa: TID251 - the command's own clock
+    one.ask()
+    one.say(*[lesson(text, proposal="0ab96787") for text in TEXTS])
+    one.collect()
+    return one
+
+
+def listed(home):
+    return [row["text"] for row in json.loads(run_cli("review", "--json", home=home).stdout)]
+
+
+class Keys:
+    """The command in a terminal of its own."""
+
+    def __init__(self, home):
+        self.shown = ""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            code = ENTRY.format(before="", function="main")
+            env = {**agent_env(home), "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+            os.execve(sys.executable, [sys.executable, "-P", "-c", code, "review"], env)
+
+    def wait_for(self, text):
+        while text not in self.shown:
+            ready = select.select([self.fd], [], [], 30)[0]
+            assert ready, f"{text!r} is not in {self.shown!r}"
+            self.shown += os.read(self.fd, 4096).decode()
+
+    def press(self, keys):
+        os.write(self.fd, keys.encode())
+
+    def end(self):
+        try:
+            while select.select([self.fd], [], [], 30)[0] and (more := os.read(self.fd, 4096)):
+                self.shown += more.decode()
+        except OSError:  # the other side is closed
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def test_in_a_terminal_one_key_decides_each(home, kept):
+    keys = Keys(home)
+    keys.wait_for("1/3")
+    keys.press("k")  # no return behind it
+    keys.wait_for("2/3")
+    keys.press("d")
+    keys.wait_for("3/3")
+    keys.press("x")
+    keys.wait_for("k keep  d drop  e edit  s skip  q quit\r\n\r\n3/3")
+    keys.press("s")
+    assert keys.end() == 0, keys.shown
+    assert kept.texts() == ["first lesson"]
+    assert listed(home) == ["third lesson"]
+
+
+def test_quit_leaves_the_rest_and_keeps_what_was_decided(home, kept):
+    keys = Keys(home)
+    keys.wait_for("1/3")
+    keys.press("d")
+    keys.wait_for("2/3")
+    keys.press("q")
+    assert keys.end() == 0
+    assert listed(home) == TEXTS[1:]
+
+
+def test_edit_takes_the_person_s_words(home, kept):
+    keys = Keys(home)
+    keys.wait_for("1/3")
+    keys.press("e")
+    keys.wait_for("your words: ")
+    keys.press("the first lesson, in my words\n")
+    keys.wait_for("2/3")
+    keys.press("q")
+    assert keys.end() == 0, keys.shown
+    assert kept.texts() == ["the first lesson, in my words"]
+
+
+def piped(home, data):
+    code = ENTRY.format(before="", function="main")
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code, "review"],
+        input=data,
+        env={**agent_env(home), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_in_a_pipe_each_line_decides(home, kept):
+    done = piped(home, "k\ns\nd\n")
+    assert done.returncode == 0, done.stderr
+    assert kept.texts() == ["first lesson"]
+    assert listed(home) == ["second lesson"]
+
+
+def test_the_end_of_the_input_is_quit(home, kept):
+    assert piped(home, "").returncode == 0
+    assert listed(home) == TEXTS
+
+
+def test_list_only_shows_and_words_decide_one(home, kept):
+    said = run_cli("review", "--list", home=home).stdout
+    assert "3 memories to review" in said
+    key = json.loads(run_cli("review", "--json", home=home).stdout)[2]["key"]
+    assert run_cli("review", "drop", key[:8], home=home).stdout.startswith("Dropped ")
+    assert listed(home) == TEXTS[:2]
+    assert run_cli("review", "keep", key[:8], home=home).returncode == 1
+
+
+def test_nothing_to_review_makes_nothing(home):
+    assert "Nothing to review" in run_cli("review", home=home).stdout
+    assert not home.exists()
