@@ -23,8 +23,8 @@ def brain_kind(settings: Settings) -> BrainKind:
     if settings.brain_url:
         return "invalid" if brain_id(settings) == INVALID else "http"
     source = settings.brain_source
-    if source == "file":
-        return "file" if settings.brain_path else "invalid"
+    if source == "file":  # a relative path would be another folder wherever a hook runs
+        return "file" if os.path.isabs(settings.brain_path) else "invalid"
     return "none" if source == "none" else "local"
 
 

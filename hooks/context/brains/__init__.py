@@ -33,6 +33,8 @@ if TYPE_CHECKING:
         def post_marker(self, body: Mapping[str, object], key: str) -> Ack:
             """Keep ``body`` (``type``, ``content``, ``attrs``) under ``key``, once for ever.
 
+            A personal one is that of the body's ``principal`` (see ``signer``), whoever posts.
+
             Raises:
                 BrainRefused: the same bytes will never succeed.
                 BrainConflict: a person's edit of a memory that was already replaced.
@@ -104,6 +106,15 @@ class Item(NamedTuple):
         if not all(isinstance(value, str) for value in fields.values()):
             return None
         return Item(accepted=accepted, **fields)
+
+
+def signer(said: Mapping[str, object], who: str) -> str:
+    """Return whose a body or document is: as it records, else ``who``'s, that handles it.
+
+    Never from the attributes: the agent writes those.
+    """
+    recorded = said.get("principal")
+    return recorded if isinstance(recorded, str) and recorded else who
 
 
 class Kind(NamedTuple):

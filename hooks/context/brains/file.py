@@ -40,8 +40,6 @@ def connect(settings: Settings, env: Mapping[str, str]) -> FileBrain:  # noqa: A
         BrainUnreachable: there is no such folder, or it cannot be read.
     """
     path = settings.brain_path
-    if not os.path.isabs(path):
-        raise BrainUnreachable(NAME, f"BRAIN_SOURCE_PATH is {path!r}, which is no whole path")
     try:
         who = principal(settings)
     except ValueError as err:
