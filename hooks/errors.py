@@ -52,6 +52,14 @@ class BrainUnreachable(BrainError):
         super().__init__(f"the brain {brain} cannot be reached: {what}")
 
 
+class BrainMisspoke(BrainUnreachable):
+    """It answered, but outside the contract: no acknowledgement, so as if it had not."""
+
+    def __init__(self, brain: str, what: str) -> None:
+        super().__init__(brain, f"{what}, which is no answer of a brain")
+        self.hint = "look at what BRAIN_URL leads to; nothing is lost, the next event tries again"
+
+
 class BrainRefused(BrainError):
     """The same bytes will never succeed: quarantine them and go on."""
 

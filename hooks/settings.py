@@ -15,17 +15,22 @@ else:
     from hooks.record import NamedTuple
 
 SETTINGS_FILE = "settings.json"
+MAX_TIMEOUT_S = 30
 MAX_BUDGET = 9_900  # the client cuts a hook's output above 10,000 UTF-16 units
 
 # setting -> (default, what it is); README's table and settings.json's keys are these.
 TABLE = {
     "AGENTIHOOKS_HOME": ("", "folder of the installation"),
-    "BRAIN_SOURCE_TYPE": ("local", "which brain: `local` or `none`"),
+    "BRAIN_SOURCE_TYPE": ("local", "which brain: `local`, `file` or `none`"),
     "BRAIN_SOURCE_PATH": (
         "",
-        "folder of a `file` brain; names it, delivery to it is not built yet",
+        "folder of a `file` brain: a whole path, or one from `~/`; it is never made",
     ),
     "BRAIN_URL": ("", "address of a brain service; wins over BRAIN_SOURCE_TYPE"),
+    "BRAIN_HTTP_TOKEN": ("", "bearer token for BRAIN_URL; sent to that address only"),
+    "BRAIN_HTTP_TOKEN_FILE": ("", "file that holds the token: yours, private, no link"),
+    "BRAIN_HTTP_TIMEOUT": ("3", "most seconds for one whole answer of the service, up to 30"),
+    "BRAIN_HTTP_CA": ("", "PEM file of the certificates to trust instead of the system's"),
     "BRAIN_CONTEXT_BUDGET": ("3000", "most UTF-16 units of memory at session start, up to 9900"),
     "BRAINHOOKS_PRINCIPAL": ("", "whose personal memories these are; default: the installation"),
     "BRAINHOOKS_DISPLAY": ("marks", "`marks` shows ◆ lines for markers, `raw` the comments"),
@@ -50,6 +55,24 @@ class Swarm(NamedTuple):
     lane: str = ""
 
 
+class Secret(str):
+    """A text that shows itself to nobody by accident."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'(hidden)'"
+
+
+class Http(NamedTuple):
+    """How to speak with a brain service; every text may be empty."""
+
+    token: str = ""
+    token_file: str = ""
+    timeout_s: float = 3.0  # of one whole exchange, the name's look-up included
+    ca: str = ""
+
+
 class Settings(NamedTuple):
     home: str  # absolute path of the installation's folder
     brain_source: str = "local"  # "local", "file" or "none"; BRAIN_URL wins over it
@@ -63,6 +86,7 @@ class Settings(NamedTuple):
     session_scope: bool = True
     archive: bool = False  # save transcripts as sessions stop
     swarm: Swarm = Swarm()
+    http: Http = Http()
 
 
 def load(env: Mapping[str, str]) -> Settings:
@@ -80,7 +104,7 @@ def load(env: Mapping[str, str]) -> Settings:
     return Settings(
         home=home,
         brain_source=_one_of("BRAIN_SOURCE_TYPE", text("BRAIN_SOURCE_TYPE").lower(), _SOURCES),
-        brain_path=text("BRAIN_SOURCE_PATH"),
+        brain_path=_from_home(text("BRAIN_SOURCE_PATH"), env),
         brain_url=text("BRAIN_URL"),
         budget_units=_budget(text("BRAIN_CONTEXT_BUDGET")),
         principal=_unicode("BRAINHOOKS_PRINCIPAL", text("BRAINHOOKS_PRINCIPAL")),
@@ -98,7 +122,19 @@ def load(env: Mapping[str, str]) -> Settings:
             text("AGENTIHOOKS_SWARM_TASK_REVISION"),
             text("AGENTIHOOKS_SWARM_LANE"),
         ),
+        http=Http(
+            _token("BRAIN_HTTP_TOKEN", text("BRAIN_HTTP_TOKEN")),
+            text("BRAIN_HTTP_TOKEN_FILE"),
+            _seconds("BRAIN_HTTP_TIMEOUT", text("BRAIN_HTTP_TIMEOUT")),
+            text("BRAIN_HTTP_CA"),
+        ),
     )
+
+
+def _from_home(path: str, env: Mapping[str, str]) -> str:
+    """Return the path with ``~/`` as a shell would put it: settings.json is read by no shell."""
+    home = env.get("HOME", "")
+    return os.path.join(home, path[2:]) if path.startswith("~/") and home else path
 
 
 _SOURCES = ("local", "file", "none")
@@ -151,6 +187,28 @@ def _unicode(name: str, value: str) -> str:
     except UnicodeEncodeError:
         raise SettingsError(name, value, wants="text in UTF-8") from None
     return value
+
+
+def _token(name: str, value: str) -> Secret:
+    # What no HTTP header can hold would be an error deep inside, and perhaps shown there.
+    if not is_token(value):
+        raise SettingsError(name, "(hidden)", wants="printable ASCII without blanks")
+    return Secret(value)
+
+
+def is_token(text: str) -> bool:
+    """Say whether ``text`` can be sent as a bearer token; the empty one is none."""
+    return text.isascii() and text.isprintable() and " " not in text
+
+
+def _seconds(name: str, value: str) -> float:
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= MAX_TIMEOUT_S:  # nan is refused too
+        raise SettingsError(name, value, wants=f"a number of seconds up to {MAX_TIMEOUT_S}")
+    return seconds
 
 
 def _budget(value: str) -> int:

@@ -105,6 +105,7 @@ def flush_if_due(job: Job) -> None:
 def refresh(job: Job) -> None:
     """Rewrite the caches of the named projects, of every recent one where none is named."""
     from hooks.context.brains import open_brain
+    from hooks.context.forgetting import tell
     from hooks.context.refresh import refresh as rewrite
 
     try:
@@ -112,6 +113,7 @@ def refresh(job: Job) -> None:
     except BrainUnreachable:
         return  # said in brain_status; a line at every session start would bury the log
     try:
+        tell(job.settings, brain)
         rewrite(job.settings, brain, job.at, list(job.args[:1]) or None)
     finally:
         brain.close()

@@ -9,6 +9,8 @@ from hooks.context.brains import open_brain
 from hooks.context.flush import Drained
 from hooks.context.ledger import DONE, Ledger
 from hooks.context.ledger_notes import Graves
+from hooks.context.lost_records import files_again, send_again
+from hooks.context.posting import Post
 from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable, OutboxError, StateError
 
 TYPE_CHECKING = False
@@ -59,6 +61,8 @@ class Delivery:
         self.key = ""
         self.document: dict[str, object] = {}
         self.ack: Ack | None = None
+        self.attempts = 0  # of earlier runs
+        self.note = ""  # what the receipt says of a delivered one
         self.over = False
 
     def quarantine(self, reason: str) -> None:
@@ -220,16 +224,18 @@ def claim(delivery: Delivery) -> None:
 
     run = delivery.run
     receipt = run.ledger.receipt(delivery.key)
-    attempts = receipt.attempts if receipt else 0
+    delivery.attempts = receipt.attempts if receipt else 0
     until = iso(run.at + timedelta(seconds=LEASE_S))
-    run.ledger.change(delivery.key, run.at, lease_until=until, attempts=attempts + 1)
+    run.ledger.change(delivery.key, run.at, lease_until=until, attempts=delivery.attempts + 1)
 
 
 def post(delivery: Delivery) -> None:
-    brain = delivery.run.brain
+    run, brain = delivery.run, delivery.run.brain
     assert brain is not None
+    again = delivery.attempts > 0
+    one = Post(run, delivery.name, delivery.document, delivery.key, again=again)
     try:
-        delivery.ack = brain.post_marker(outbox.body(delivery.document), delivery.key)
+        delivery.ack, delivery.note = one.send(brain), one.note
     except (BrainRefused, BrainConflict) as err:
         delivery.quarantine(str(err))
 
@@ -241,7 +247,8 @@ def record(delivery: Delivery) -> None:
     if ack.forgotten:
         said["body"] = ""
     state = "forgotten" if ack.forgotten else ack.kind
-    run.ledger.change(delivery.key, run.at, state=state, reason="", lease_until="", **said)
+    said |= {"state": state, "reason": delivery.note, "lease_until": ""}
+    run.ledger.change(delivery.key, run.at, **said)
     run.counts[ack.kind] += 1
     attrs = delivery.document["attrs"]
     if ack.kind == "committed" and isinstance(attrs, dict):
@@ -250,6 +257,18 @@ def record(delivery: Delivery) -> None:
 
 def remove_file(delivery: Delivery) -> None:
     outbox.remove(delivery.run.home, delivery.name)
+
+
+def tell_forgotten(run: Run) -> None:
+    """A service hears of what was forgotten even where nothing else waits for it."""
+    if run.brain is None or run.stopped:
+        return
+    from hooks.context.forgetting import tell
+
+    try:
+        tell(run.settings, run.brain)
+    except (BrainUnreachable, StateError) as err:
+        run.stopped = str(err)
 
 
 def refresh_caches(run: Run) -> None:
@@ -272,4 +291,4 @@ RECOVER: tuple[Callable[[Delivery], None], ...] = (
     settle_known,
 )
 DELIVER: tuple[Callable[[Delivery], None], ...] = (*RECOVER, claim, post, record, remove_file)
-FINISH: tuple[Callable[[Run], None], ...] = (refresh_caches,)
+FINISH: tuple[Callable[[Run], None], ...] = (tell_forgotten, refresh_caches)

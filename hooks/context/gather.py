@@ -105,10 +105,9 @@ def _graves(home: str) -> Graves | None:
 
 
 def _remembers_keys(task: Task) -> bool:
-    from hooks.context.brain_adapter import brain_kind
-    from hooks.context.brains import BRAINS
+    from hooks.context.brains import remembers_keys
 
-    return BRAINS[brain_kind(task.settings)].remembers_keys
+    return remembers_keys(task.settings)
 
 
 class Work:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hooks.clock import iso
 from hooks.context import outbox
 from hooks.context.brain_adapter import brain_id, brain_kind
-from hooks.context.brains import BRAINS, open_brain
+from hooks.context.brains import BRAINS, open_for_person
 from hooks.context.collect import Kept
 from hooks.context.keeping import Keeper, Origin
 from hooks.context.ledger import Ledger
@@ -105,15 +105,19 @@ def edit(
     """
     from hooks.errors import NotOneMemory
 
-    brain = open_brain(settings, env)
+    brain = open_for_person(settings, env, where.at)
     try:
         found = [item for item in brain.find(old_key) if item.id == old_key]  # type: ignore[attr-defined]
         if not found:
             raise NotOneMemory(old_key, 0)
         attrs = {**brain.attrs_of(old_key), "supersedes": old_key}  # type: ignore[attr-defined]
         kept, body = _prepare_edit(settings, where, found[0].type, text, attrs)
+        if not hasattr(brain, "edit"):  # a service: the new text waits, the old one is gone here
+            bury(settings.home, Tombstone(old_key, at=iso(where.at)))
+            brain.forget(old_key)
+            return kept
         try:
-            ack = brain.edit(old_key, body, kept.key)  # type: ignore[attr-defined]
+            ack = brain.edit(old_key, body, kept.key)
         except (BrainConflict, BrainRefused) as err:
             _finish(settings, where.at, kept.key, state="quarantined", reason=str(err))
             raise
@@ -170,7 +174,7 @@ def forget(settings: Settings, env: Mapping[str, str], at: datetime, key: str) -
         known = receipt is not None and receipt.state != "forgotten"
         for tombstone in _tombstones(ledger, key, at):
             bury(home, tombstone)
-        erased, there = _forget_in_brain(settings, env, key)
+        erased, there = _forget_in_brain(settings, env, key, at)
         for one in {key, *erased}:
             ledger.change(one, at, state="forgotten", body="", reason="", lease_until="")
             outbox.remove_key(home, one)
@@ -189,13 +193,14 @@ def _tombstones(ledger: Ledger, key: str, at: datetime) -> list[Tombstone]:
 
 
 def _forget_in_brain(
-    settings: Settings, env: Mapping[str, str], key: str
+    settings: Settings, env: Mapping[str, str], key: str, at: datetime
 ) -> tuple[list[str], bool]:
     """Return the keys that went with it, and whether it was there."""
+    kind = BRAINS[brain_kind(settings)]
     try:
-        brain = open_brain(settings, env)
+        brain = open_for_person(settings, env, at)
     except BrainUnreachable:
-        if BRAINS[brain_kind(settings)].module:
+        if kind.module and not kind.library:
             raise  # it has the memory and will not say; the person should know
         return [], False
     try:

@@ -58,14 +58,14 @@ def open_library(ctx: VerbCtx) -> Library:
         BrainUnreachable: there is none to talk to now.
     """
     from hooks.context.brain_adapter import LOCAL_DATABASE, brain_kind
-    from hooks.context.brains import open_brain
+    from hooks.context.brains import open_for_person
 
     home = ctx.settings.home
     if brain_kind(ctx.settings) == "local" and not os.path.exists(
         os.path.join(home, LOCAL_DATABASE)
     ):
         raise NothingYetError
-    brain = open_brain(ctx.settings, ctx.env)
+    brain = open_for_person(ctx.settings, ctx.env, ctx.at)
     if not hasattr(brain, "find"):
         brain.close()
         raise NotForThisBrainError(brain_kind(ctx.settings))

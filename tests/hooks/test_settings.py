@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 
 from hooks.errors import SettingsError
-from hooks.settings import MAX_BUDGET, TABLE, Settings, Swarm, load
+from hooks.settings import MAX_BUDGET, TABLE, Http, Settings, Swarm, load
 
 EVERY: dict[str, tuple[str, str, Any]] = {
     "BRAIN_SOURCE_TYPE": ("none", "brain_source", "none"),
     "BRAIN_SOURCE_PATH": ("/notes", "brain_path", "/notes"),
     "BRAIN_URL": ("https://brain.example", "brain_url", "https://brain.example"),
+    "BRAIN_HTTP_TOKEN": ("t0ken", "http", Http(token="t0ken")),
+    "BRAIN_HTTP_TOKEN_FILE": ("/run/token", "http", Http(token_file="/run/token")),
+    "BRAIN_HTTP_TIMEOUT": ("2.5", "http", Http(timeout_s=2.5)),
+    "BRAIN_HTTP_CA": ("/etc/ca.pem", "http", Http(ca="/etc/ca.pem")),
     "BRAIN_CONTEXT_BUDGET": ("500", "budget_units", 500),
     "BRAINHOOKS_PRINCIPAL": ("did:key:zA", "principal", "did:key:zA"),
     "BRAINHOOKS_DISPLAY": ("raw", "display_marks", False),
@@ -143,3 +147,9 @@ def test_a_file_that_is_not_one_is_refused(home: Path) -> None:
 
 def test_a_source_is_named_in_any_case(home: Path) -> None:
     assert load(_env(home, BRAIN_SOURCE_TYPE=" Local ")).brain_source == "local"
+
+
+def test_a_folder_below_the_persons_home_may_be_written_with_a_tilde(home):
+    env = {**_env(home, BRAIN_SOURCE_PATH="~/notes"), "HOME": "/home/ann"}
+    assert load(env).brain_path == "/home/ann/notes"
+    assert load({**env, "BRAIN_SOURCE_PATH": "/a/~/b"}).brain_path == "/a/~/b"
