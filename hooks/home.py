@@ -20,11 +20,15 @@ def resolve_home(env: Mapping[str, str]) -> str:
     folder for ``agentihooks``, exactly as ``platformdirs`` names it.
 
     Raises:
-        SettingsError: nothing says where: no variable, and a user without a home folder.
+        SettingsError: ``AGENTIHOOKS_HOME`` is not absolute, or nothing says where: no variable,
+            and a user without a home folder.
     """
     explicit = env.get("AGENTIHOOKS_HOME", "")
     if explicit:
-        return os.path.abspath(_expand(explicit, env))
+        path = _expand(explicit, env)
+        if not os.path.isabs(path):  # it would be another folder in every project
+            raise SettingsError("AGENTIHOOKS_HOME", explicit, wants="the absolute path of a folder")
+        return os.path.abspath(path)
     profile = env.get("CLAUDE_CONFIG_DIR", "")
     if profile:
         return os.path.join(os.path.abspath(_expand(profile, env)), "agentihooks")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -15,6 +17,7 @@ from hooks.verbs import VerbUsageError
 from scripts.commands import COMMANDS, Door
 
 EXIT_USAGE = 2
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> None:
@@ -41,6 +44,21 @@ def run(args: list[str]) -> None:
     sys.exit(1)
 
 
+def _version(wanted: bool) -> None:
+    """Print the version of this code: the clone's own, else that of the installed package."""
+    if not wanted:
+        return
+    try:
+        text = (ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8")
+        found = str(json.loads(text)["version"])
+    except FileNotFoundError:
+        from importlib.metadata import version
+
+        found = version("brainhooks")
+    typer.echo(f"brainhooks {found}")
+    raise typer.Exit
+
+
 def build(args: list[str]) -> typer.Typer:
     """Make the app for ``args``: only the command they name is imported, the rest is help."""
     app = typer.Typer(
@@ -60,7 +78,12 @@ def build(args: list[str]) -> typer.Typer:
     return app
 
 
-def _root() -> None:
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Say the version."),
+    ] = False,
+) -> None:
     """Keep every command a subcommand, also where only one is registered."""
 
 
@@ -77,7 +100,7 @@ def _door() -> Door:
         env=dict(os.environ),  # noqa: TID251 - this is the door of the console commands
         at=datetime.now(UTC),  # noqa: TID251 - likewise: one command, one instant
         cwd=cwd,
-        root=str(Path(__file__).resolve().parent.parent),
+        root=str(ROOT),
     )
 
 

@@ -11,7 +11,7 @@ from hooks.atomic import read, write
 from hooks.errors import HookError
 from hooks.home import resolve_home, user_home
 from hooks.lock import held
-from scripts import git_exclude
+from scripts import git_exclude, menu
 from scripts.install_plan import (
     Record,
     before,
@@ -54,6 +54,10 @@ class Target(NamedTuple):
         return os.path.join(self.home, "installs", f"{name}.json")
 
     @property
+    def menu_folder(self) -> str:
+        return os.path.join(os.path.dirname(self.path), menu.FOLDER)
+
+    @property
     def lock(self) -> str:
         return os.path.join(self.home, "locks", "installs")
 
@@ -68,6 +72,7 @@ class Change(NamedTuple):
     new: bytes | None
     backup: str = ""
     excluded: str = ""
+    menu: menu.Step = menu.Step({})
 
 
 def profile_folder(env: Mapping[str, str]) -> str:
@@ -128,15 +133,22 @@ def groups_for(target: Target, root: str) -> dict[str, Any]:
     return stanza(real_interpreter(), root, pyc)
 
 
-def preview(target: Target, groups: dict[str, Any] | None) -> Change:
+def menu_for(target: Target, root: str) -> menu.Menu:
+    """Return the slash commands that go with the hooks of this clone or environment."""
+    record = f"{target.record_path.removesuffix('.json')}.menu.json"
+    return menu.Menu(target.menu_folder, menu.texts(root, real_interpreter()), record)
+
+
+def preview(target: Target, groups: dict[str, Any] | None, verbs: menu.Menu) -> Change:
     """Return what ``install`` (or, with None, ``uninstall``) would do now; nothing is touched.
 
     Raises:
         SettingsFileError: the file is one that we leave alone.
     """
     old = look(target.path).data
+    step = menu.taking(verbs) if groups is None else menu.putting(verbs)
     try:
-        return Change(old, _plan(target, groups)(old))
+        return Change(old, _plan(target, groups)(old), menu=step)
     except UnusableSettingsError as err:
         hint = "repair it (the agent cannot read it either), then run this again"
         raise SettingsFileError(target.path, str(err), hint) from None
@@ -156,8 +168,13 @@ def _plan(target: Target, groups: dict[str, Any] | None) -> Callable[[bytes | No
     return plan
 
 
-def install(target: Target, groups: dict[str, Any], env: Mapping[str, str]) -> Change:
-    """Put ``groups`` into the target's file; again is no change.
+def install(
+    target: Target,
+    groups: dict[str, Any],
+    env: Mapping[str, str],
+    verbs: menu.Menu | None = None,
+) -> Change:
+    """Put ``groups`` into the target's file and ``verbs`` into the menu; again is no change.
 
     A copy of what stood there, then the record, then the file: killed between any two, uninstall
     still knows what is ours.
@@ -166,7 +183,18 @@ def install(target: Target, groups: dict[str, Any], env: Mapping[str, str]) -> C
         SettingsFileError: the file is one that we leave alone, or it never came to rest.
     """
     with held(target.lock, wait_s=WAIT_S):
-        return _install(target, groups, env)
+        change = _install(target, groups, env)
+        if verbs is None:
+            return change
+        step = menu.put(verbs, lambda paths: _hide(target, paths, env))
+        return change._replace(menu=step)
+
+
+def _hide(target: Target, paths: list[str], env: Mapping[str, str]) -> tuple[str, str]:
+    if not target.project:
+        return "", ""
+    names = [os.path.relpath(path, target.project) for path in paths]
+    return git_exclude.ignore(target.project, names, env)
 
 
 def _install(target: Target, groups: dict[str, Any], env: Mapping[str, str]) -> Change:
@@ -188,7 +216,8 @@ def _install(target: Target, groups: dict[str, Any], env: Mapping[str, str]) -> 
         write(target.record_path, encode_record(known))
 
     old, new = update(target.path, _plan(target, groups), keep)
-    return Change(old, new, *saved)
+    backup, excluded = saved
+    return Change(old, new, backup, excluded)
 
 
 def _back_up(path: str, base: bytes | None, record: Record | None) -> str:
@@ -216,21 +245,25 @@ def _exclude(
     return path, lines
 
 
-def uninstall(target: Target) -> Change:
+def uninstall(target: Target, verbs: menu.Menu | None = None) -> Change:
     """Take our entries out again: byte for byte what was there, where nobody edited since.
+
+    Of the menu goes what is as we wrote it.
 
     Raises:
         SettingsFileError: as ``install``; then the copy and the record stay, too.
     """
     with held(target.lock, wait_s=WAIT_S):
-        return _uninstall(target)
+        return _uninstall(target, verbs)
 
 
-def _uninstall(target: Target) -> Change:
+def _uninstall(target: Target, verbs: menu.Menu | None) -> Change:
     record = target.record()
     old, new = update(target.path, _plan(target, None))
+    step = menu.Step({}) if verbs is None else menu.take(verbs, git_exclude.restore)
     if record is None:
-        return Change(old, new)
+        _remove_empty(os.path.dirname(target.record_path))
+        return Change(old, new, menu=step)
     if record.backup:
         _remove(record.backup)
     if record.exclude_path:
@@ -239,7 +272,7 @@ def _uninstall(target: Target) -> Change:
         _remove_empty(os.path.dirname(target.path))
     _remove(target.record_path)
     _remove_empty(os.path.dirname(target.record_path))
-    return Change(old, new)
+    return Change(old, new, menu=step)
 
 
 def _remove(path: str) -> None:

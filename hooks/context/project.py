@@ -258,10 +258,9 @@ def register_folder(
         StateError: no such folder, no such id, a repository with a remote, or a damaged registry.
         BoundElsewhere: the id has another root, and that still stands.
     """
-    where = registry.path_of(home)
     if not is_local(project_id):
         hint = "letters, digits, dot, dash and underscore after local:"
-        raise StateError(where, f"{project_id!r} is not local:<id>", hint=hint)
+        raise registry.ProjectRefused(project_id, "is not local:<id>", hint)
     top = os.path.realpath(folder)
     if not os.path.isdir(top):
         raise StateError(top, "there is no such folder", hint="register a folder that exists")

@@ -10,7 +10,7 @@ import os
 
 from hooks import atomic
 from hooks.context.remote import as_id, is_local, valid_id, validate_aliases
-from hooks.errors import StateError
+from hooks.errors import HookError, StateError
 from hooks.lock import held
 from scripts.swarm_v2.wire_json import dumps, loads
 
@@ -26,12 +26,22 @@ else:
 
 FILE = "projects.json"
 SCHEMA = "2.0"
+WHICH = "the {} of the two is no project id"
+IDS = "an id is host/owner/repo or local:<id>, as brainhooks whoami prints it"
 WAIT_S = 2.0  # an edit takes milliseconds; longer means a stuck process, and we go on without
 MAX_OBSERVED = 500  # then rows of repositories that are gone are dropped
 
 # Who bound an id to its root. What the environment named holds only while it names it.
 BY_RESOLVER, BY_PERSON, BY_ENVIRONMENT = "resolver", "person", "environment"
 _TEXTS = ("common_dir", "folder", "root_commit", "registered_at", "by")
+
+
+class ProjectRefused(HookError):
+    """What a person asked of the registry cannot be; nothing was changed."""
+
+    def __init__(self, subject: str, what: str, hint: str) -> None:
+        self.subject, self.what, self.hint = subject, what, hint
+        super().__init__(f"{subject!r} {what}" if subject else what)
 
 
 class Registry(NamedTuple):
@@ -184,7 +194,7 @@ def add_alias(home: str, old: str, new: str) -> str:
     """Let ``old`` (an id or a remote's URL) be read as ``new``; return the id it ends at.
 
     Raises:
-        StateError: one of them is no id, they are equal, or the chain would lead back.
+        ProjectRefused: one of them is no id, they are equal, or the chain would lead back.
     """
     from hooks.context.remote import apply_alias
 
@@ -192,11 +202,7 @@ def add_alias(home: str, old: str, new: str) -> str:
     if names[0] is None or names[1] is None:
         # not the text itself: a URL may hold a secret
         which = "first" if names[0] is None else "second"
-        raise StateError(
-            path_of(home),
-            f"the {which} of the two is no project id",
-            hint="an id is host/owner/repo or local:<id>, as brainhooks whoami prints it",
-        )
+        raise ProjectRefused("", WHICH.format(which), IDS)
     before, after = names[0], names[1]
 
     def edit(registry: Registry) -> str:
@@ -204,8 +210,46 @@ def add_alias(home: str, old: str, new: str) -> str:
         try:
             validate_aliases(aliases)
         except ValueError as err:
-            raise StateError(path_of(home), f"{err}; nothing was changed") from None
+            hint = "brainhooks project list shows every alias"
+            raise ProjectRefused("", str(err), hint) from None
         registry.aliases[before] = after
         return apply_alias(before, aliases)
+
+    return change(home, edit)
+
+
+def remove_alias(home: str, old: str) -> str:
+    """Read ``old`` (an id or a remote's URL) as itself again; return what it was read as.
+
+    Raises:
+        ProjectRefused: it is no alias.
+    """
+    name = as_id(old)
+
+    hint = "brainhooks project list shows every alias"
+
+    def edit(registry: Registry) -> str:
+        if name is None or name not in registry.aliases:
+            raise ProjectRefused("", "this is no alias", hint)
+        return registry.aliases.pop(name)
+
+    return change(home, edit)
+
+
+def unregister(home: str, project_id: str) -> str:
+    """Take a local project's bond away; return the folder it had, "" where it had lost it.
+
+    Its memories stay under its id, and registering it anywhere brings them back.
+
+    Raises:
+        ProjectRefused: it is not registered.
+    """
+
+    def edit(registry: Registry) -> str:
+        entry = registry.local.pop(project_id, None)
+        if entry is None:
+            hint = "brainhooks project list shows what is registered"
+            raise ProjectRefused(project_id, "is not registered", hint)
+        return str(entry["folder"] or entry["common_dir"])
 
     return change(home, edit)

@@ -42,11 +42,15 @@ VERBS = {
         "--all|list [--here]|show ID|verify", "Save the agent's transcripts before it deletes them"
     ),
     "backfill": Verb("", "Let the agent propose lessons from saved sessions, for your review"),
+    "receipts": Verb("[--session] [--json]", "What became of every marker"),
+    "whoami": Verb("[--json]", "Which project this folder is, and why"),
+    "doctor": Verb("[--json]", "What is wrong here, and what to do about it"),
 }
 
 
 # The model does these, told by commands/<verb>.md: the hook lets the prompt through.
 OF_THE_MODEL = ("backfill",)
+ELSEWHERE = "a shell has more where brainhooks was installed with pip: brainhooks --help"
 
 
 class VerbCtx(NamedTuple):
@@ -75,7 +79,7 @@ class UnknownVerbError(HookError):
 
     def __init__(self, verb: str) -> None:
         self.verb = verb
-        self.hint = "there are " + ", ".join(VERBS)
+        self.hint = f"there are {', '.join(VERBS)}; {ELSEWHERE}"
         super().__init__(f"brainhooks has no {verb!r}")
 
 

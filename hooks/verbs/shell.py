@@ -38,6 +38,10 @@ def _run(argv: Sequence[str], env: Mapping[str, str], now: float) -> tuple[str, 
     verb, args = (argv[0], " ".join(argv[1:])) if argv else ("", "")
     if verb not in VERBS:
         raise UnknownVerbError(verb)
+    if verb == "doctor":  # also where the settings cannot be read
+        from hooks.verbs import doctor
+
+        return doctor.report(args, env, from_epoch(now), _cwd(), _ROOT)
     ctx = VerbCtx(
         settings=load(env),
         env=env,

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from scripts.commands import COMMANDS, door
-from scripts.commands.settings_change import show, target_of
-from scripts.installer import preview, uninstall
+from scripts.commands.settings_change import say_kept, show, target_of
+from scripts.installer import menu_for, preview, uninstall
 
 
 def attach(app: typer.Typer, name: str) -> None:
@@ -28,15 +28,21 @@ def _command(
         bool, typer.Option("--dry-run", help="Show the change and write nothing.")
     ] = False,
 ) -> None:
-    target = target_of(door(ctx), project=project)
+    here = door(ctx)
+    target = target_of(here, project=project)
+    verbs = menu_for(target, here.root)
     if dry_run:
-        show(preview(target, None), target.path)
+        show(preview(target, None, verbs), target.path)
         return
-    change = uninstall(target)
+    change = uninstall(target, verbs)
     if change.old == change.new:
-        typer.echo(f"{target.path} has no hooks of ours; nothing was changed.")
+        unchanged = "" if change.menu.remove else "; nothing was changed"
+        typer.echo(f"{target.path} has no hooks of ours{unchanged}.")
     elif change.new is None:
         typer.echo(f"{target.path} was made by the install and is gone again.")
     else:
         typer.echo(f"{target.path} has our hooks no longer.")
+    if change.menu.remove:
+        typer.echo(f"The menu has our verbs no longer: {target.menu_folder}")
+    say_kept(change)
     typer.echo(f"What was remembered stays in {target.home}; remove that folder to lose it.")

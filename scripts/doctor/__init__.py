@@ -27,6 +27,10 @@ class Finding(NamedTuple):
     next: str = ""  # the next step; empty only for "ok"
 
 
+def needs_a_person(found: list[tuple[str, Finding]]) -> bool:
+    return any(finding.level in NEEDS_A_PERSON for _, finding in found)
+
+
 class Look(NamedTuple):
     """Who looks, from where and when."""
 

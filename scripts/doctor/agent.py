@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from hooks.clock import from_epoch, iso
 from scripts.doctor import Finding
 from scripts.doctor.home import last_runs
 from scripts.install_plan import is_ours
+from scripts.menu import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 PLUGIN = "brainhooks"
 DEFAULT_RETENTION_D = 30  # the client's own default for cleanupPeriodDays
+MADE = (".venv", ".cache", ".demo", ".e2e")  # by this clone's make
 _RECENT_S = 7 * 86_400
 _OFF = ("", "0", "false", "no", "off")
 
@@ -72,6 +75,59 @@ def plugins(look: Look) -> list[str]:
     return sorted(n for n, on in switches.items() if on and n.partition("@")[0] == PLUGIN)
 
 
+def loaded(look: Look) -> Iterator[Finding]:
+    """The agent reads a plugin where its marketplace lies, and says nothing when that is gone."""
+    for copy in plugins(look):
+        trouble = unloadable(look, copy)
+        if trouble:
+            yield Finding("fail", *trouble)
+    yield from _ballast(look)
+
+
+def unloadable(look: Look, copy: str) -> tuple[str, str] | None:
+    """Return why the agent cannot load ``copy`` (``name@marketplace``) and the next step."""
+    market = copy.partition("@")[2]
+    declared = [read_settings(path).get("extraKnownMarketplaces") for path in look.settings_files]
+    known = next(
+        (
+            row
+            for row in [_plugins_file(look, "known_marketplaces.json"), *declared]
+            if market in (row or {})
+        ),
+        None,
+    )
+    add = "claude plugin marketplace add /path/to/the/clone"
+    if known is None:
+        what = f"the plugin {copy} is enabled, but the agent knows no marketplace {market}"
+        return f"{what}: no hook of it runs", f"{add}, then claude plugin install {copy}"
+    entry = known[market] if isinstance(known[market], dict) else {}
+    source = entry.get("source")
+    place = source.get("path") if isinstance(source, dict) else None
+    if isinstance(place, str) and not os.path.isfile(os.path.join(place, "hooks", "hooks.json")):
+        what = f"the plugin {copy} is read from {place}, which is gone: nothing is remembered"
+        return what, f"put the clone back there, or tell where it is now: {add}"
+    return None
+
+
+def _ballast(look: Look) -> Iterator[Finding]:
+    """The agent copies a plugin's folder when it is installed, with all that make put there."""
+    rows = _plugins_file(look, "installed_plugins.json").get("plugins")
+    for copy, installs in rows.items() if isinstance(rows, dict) else ():
+        for one in (
+            installs if copy.partition("@")[0] == PLUGIN and isinstance(installs, list) else ()
+        ):
+            path = str(one.get("installPath", "")) if isinstance(one, dict) else ""
+            extra = [p for p in (os.path.join(path, name) for name in MADE) if os.path.isdir(p)]
+            if path and extra:
+                what = f"the agent's copy of the plugin in {path} holds what make made there"
+                todo = f"it is not used, so it may go: rm -rf {' '.join(map(shlex.quote, extra))}"
+                yield Finding("note", what, todo)
+
+
+def _plugins_file(look: Look, name: str) -> dict[str, Any]:
+    return read_settings(os.path.join(look.profile, "plugins", name))
+
+
 def registered(look: Look) -> Iterator[Finding]:
     """The hooks must be started by somebody, and best by one only."""
     files = [path for path in look.settings_files if our_entries(read_settings(path))]
@@ -87,10 +143,22 @@ def registered(look: Look) -> Iterator[Finding]:
     elif len(files) > 1:
         todo = "one is enough: brainhooks uninstall --project"
         yield Finding("warn", f"the hooks are in {' and in '.join(files)}", todo)
-    elif files or copies:
+    elif files or any(not unloadable(look, copy) for copy in copies):
         yield Finding("ok", f"the hooks are started by {[*files, *copies][0]}")
-    else:
+    elif not copies:  # a plugin that cannot be loaded has a finding of its own
         yield _unregistered(look)
+
+
+def menu(look: Look) -> Iterator[Finding]:
+    """Without a file of its own the agent knows no ``/brainhooks:<verb>`` and asks no hook."""
+    if plugins(look):
+        return
+    for path in (look.settings_files[0], look.settings_files[-1]):
+        folder = os.path.join(os.path.dirname(path), FOLDER)
+        if our_entries(read_settings(path)) and not os.path.isdir(folder):
+            option = "" if path == look.settings_files[-1] else " --project"
+            what = f"the agent's menu has no /brainhooks:<verb>: {folder} is missing"
+            yield Finding("warn", what, f"brainhooks install{option}")
 
 
 def _unregistered(look: Look) -> Finding:
@@ -119,7 +187,7 @@ def events(look: Look) -> Iterator[Finding]:
     seen = last_runs(look.home)
     if not seen:
         todo = "start a new session, then look again; in an untrusted folder no hook runs"
-        yield Finding("warn", "no hook has run yet", todo)
+        yield Finding("note", "no hook has run yet", todo)
     elif "SessionStart" not in seen:
         what = f"SessionStart never ran, though {', '.join(sorted(seen))} did"
         todo = "look at the agent's own /hooks list; memories come with the next prompt instead"

@@ -47,6 +47,8 @@ CHECKS: dict[str, Callable[[Look], Iterator[Finding]]] = {
     "databases": home.databases,
     "agent settings": agent.readable,
     "installation": agent.registered,
+    "plugin folder": agent.loaded,
+    "menu": agent.menu,
     "switches": agent.switched_off,
     "entries": runtime.entries,
     "plugin": runtime.remembered,

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from scripts.cli import run
 from scripts.commands import COMMANDS
 from tests.support.run_cli import run_cli
+from tests.support.run_hook import ROOT
+
+VERSION = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)[1]
 
 # pydantic is typer's own way to read arguments
 HEAVY = {"redis", "platformdirs", "rich", "asyncio", "logging", "http.client"}
@@ -121,3 +125,21 @@ def test_no_command_loads_what_it_does_not_need(home):
     assert not HEAVY & loaded
     assert "scripts.commands.receipts" not in loaded
     assert "sqlite3" not in loaded
+
+
+def test_the_version_is_said(home):
+    done = run_cli("--version", home=home)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"brainhooks {VERSION}\n"
+
+
+def test_the_plugin_and_the_package_have_one_version():
+    plugin = json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
+    assert plugin["version"] == VERSION
+
+
+def test_a_relative_home_is_refused_and_makes_nothing(home, project):
+    done = run_cli("remember", "x", home=home, cwd=project, env={"AGENTIHOOKS_HOME": "memory/x"})
+    assert done.returncode == 1
+    assert "AGENTIHOOKS_HOME is 'memory/x'; it must be the absolute path" in done.stderr
+    assert not (project / "memory").exists()

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.support.run_cli import run_cli
 
 
@@ -68,3 +70,49 @@ def test_a_registration_never_overrides_a_remote(home, project):
     done = run_cli("project", "register", "mine", home=home, cwd=project)
     assert done.returncode == 1
     assert "remote is never overridden" in done.stderr
+
+
+def test_an_alias_is_taken_back(home, project):
+    run_cli("project", "alias", "git.example.org/shop/web", "h/o/b", home=home)
+    done = run_cli("project", "alias", "--remove", "git.example.org/shop/web", home=home)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = json.loads(run_cli("whoami", "--json", home=home, cwd=project).stdout)
+    assert (said["id"], said["aliases"]) == ("git.example.org/shop/web", {})
+
+
+def test_a_registration_is_undone_and_comes_back(home, tmp_path):
+    run_cli("project", "register", "notes", home=home, cwd=tmp_path)
+    done = run_cli("project", "unregister", "local:notes", home=home)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert str(tmp_path) in done.stdout
+    assert (
+        json.loads(run_cli("whoami", "--json", home=home, cwd=tmp_path).stdout)["id"] == "unknown"
+    )
+    run_cli("project", "register", "notes", home=home, cwd=tmp_path)
+    said = json.loads(run_cli("whoami", "--json", home=home, cwd=tmp_path).stdout)
+    assert said["id"] == "local:notes"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("alias", "no id", "h/o/b"), "the first of the two is no project id"),
+        (("alias", "h/o/a", "h/o/a"), "h/o/a"),
+        (("alias", "--remove", "h/o/a"), "this is no alias"),
+        (("register", "a b"), "'local:a b' is not local:<id>"),
+        (("unregister", "nobody"), "'local:nobody' is not registered"),
+    ],
+)
+def test_what_cannot_be_is_said_without_the_name_of_a_file(home, tmp_path, words, says):
+    done = run_cli("project", *words, home=home, cwd=tmp_path)
+    assert done.returncode == 1
+    assert says in done.stderr.splitlines()[0]
+    assert "projects.json" not in done.stderr.splitlines()[0]
+    assert "  hint: " in done.stderr
+
+
+def test_the_list_says_what_each_part_is(home, tmp_path):
+    run_cli("project", "register", "notes", home=home, cwd=tmp_path)
+    run_cli("project", "alias", "h/o/a", "h/o/b", home=home)
+    lines = run_cli("project", "list", home=home).stdout.splitlines()
+    assert lines == ["registered:", f"  local:notes  {tmp_path}", "aliases:", "  h/o/a -> h/o/b"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -59,14 +61,26 @@ def test_every_command_of_the_menu_is_one_of_ours(client, plugin):
     assert not init.get("plugin_errors")
 
 
+@pytest.mark.parametrize("where", ["--user", "--project"])
+@pytest.mark.parametrize("plugin_too", [False, True])
+def test_installed_in_the_settings_the_menu_has_every_verb_once(client, plugin, where, plugin_too):
+    client.plugin = plugin if plugin_too else None
+    install(client, "install", where)
+    assert verbs_of(client) == sorted(path.stem for path in (plugin / "commands").glob("*.md"))
+    install(client, "uninstall", where)
+    assert bool(verbs_of(client)) is plugin_too
+
+
+def verbs_of(client: Client) -> list[str]:
+    init = next(e for e in client.run("hello").events if e.get("subtype") == "init")
+    names = [name.partition(":") for name in init["slash_commands"]]
+    return sorted(verb for owner, _, verb in names if owner == "brainhooks")
+
+
 @pytest.fixture
 def installed(client, plugin) -> Client:
     """The plugin through its own marketplace, as README says, and no --plugin-dir."""
-    market = json.loads((plugin / ".claude-plugin" / "marketplace.json").read_text())["name"]
-    for args in (["marketplace", "add", str(plugin)], ["install", f"brainhooks@{market}"]):
-        done = client.cli("plugin", *args)
-        assert done.returncode == 0, done.stdout + done.stderr
-    client.plugin = None
+    installed_from(client, plugin)
     return client
 
 
@@ -74,14 +88,42 @@ def test_installed_through_the_marketplace_it_makes_the_round_trip(installed, ap
     round_trip(installed, api)
 
 
-def test_upgrade_and_uninstall_of_the_plugin_as_readme_says(installed, api):
+def test_uninstalling_the_plugin_as_readme_says_leaves_the_memories_only(installed, api):
     round_trip(installed, api)
-    for command in ("update", "uninstall"):
-        done = installed.cli("plugin", command, "brainhooks@brainhooks")
+    for command in ("uninstall", "brainhooks@brainhooks"), ("marketplace", "remove", "brainhooks"):
+        done = installed.cli("plugin", *command)
         assert done.returncode == 0, done.stdout + done.stderr
+    assert verbs_of(installed) == []
+    settings = json.loads((installed.home / ".claude" / "settings.json").read_text())
+    assert not any(settings.values())
     installed.run("without it")
     assert LESSON not in api.requests()[-1].text
     assert installed.verb("lessons").count(LESSON) == 1
+
+
+def test_what_is_pulled_into_the_clone_runs_in_the_next_session(client, tmp_path, plugin):
+    installed_from(client, shutil.copytree(plugin, tmp_path / "clone"))
+    (tmp_path / "clone" / "commands" / "new.md").write_text("---\ndescription: New\n---\nNew.\n")
+    assert "new" in verbs_of(client)
+
+
+def test_a_clone_that_is_gone_is_said_by_the_doctor(client, tmp_path, plugin):
+    installed_from(client, shutil.copytree(plugin, tmp_path / "clone"))
+    assert "plugin folder" not in client.verb("doctor")
+    (tmp_path / "clone").rename(tmp_path / "moved")
+    assert verbs_of(client) == [], "the client loads it from its copy by now"
+    assert f"{tmp_path}/clone, which is gone: nothing is remembered" in client.verb("doctor")
+    done = client.cli("plugin", "marketplace", "add", str(tmp_path / "moved"))
+    assert done.returncode == 0, done.stderr
+    assert "lessons" in verbs_of(client)
+    assert "which is gone" not in client.verb("doctor")
+
+
+def installed_from(client: Client, clone: Path) -> None:
+    for args in (["marketplace", "add", str(clone)], ["install", "brainhooks@brainhooks"]):
+        done = client.cli("plugin", *args)
+        assert done.returncode == 0, done.stdout + done.stderr
+    client.plugin = None
 
 
 def test_installed_in_the_settings_it_makes_the_round_trip(client, api):
@@ -99,7 +141,9 @@ def test_plugin_and_settings_together_answer_every_verb_with_the_same_words(clie
     install(client, "install", "--user")
     for number in range(5):  # which of the two is shown is chance
         asked = (f"remember {LESSON} {number}", "lessons", "accept", "nonsense")
-        for verb, said in zip(asked, ("Remembered", LESSON, "Nothing waits", "has no"), strict=True):
+        for verb, said in zip(
+            asked, ("Remembered", LESSON, "Nothing waits", "has no"), strict=True
+        ):
             answer = client.run(f"/brainhooks:{verb}")
             assert said in answer.text
             replies = [hook["stdout"] for hook in answer.hooks("UserPromptSubmit")]

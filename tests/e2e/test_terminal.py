@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.e2e.terminal import Terminal
+from tests.e2e.test_plugin import install
 
 LESSON = "the staging database is reset every night"
 ANSWER = f"Ready.\n\n<!-- @lesson severity=high -->{LESSON}<!-- @/lesson -->\n\nAnything else?"
@@ -30,6 +31,17 @@ def test_a_verb_is_answered_in_the_terminal_without_the_model(client, api):
         terminal.expect("Remembered")
         terminal.send("/brainhooks:lessons")
         terminal.expect("tea is at four (you")
+    assert api.requests() == []
+    assert client.verb("lessons").count("tea is at four") == 1
+
+
+def test_installed_in_the_settings_the_menu_has_the_verbs_and_the_hook_answers(client, api):
+    client.plugin = None
+    install(client, "install", "--user")
+    with Terminal(client) as terminal:
+        terminal.expect("git.example.org/shop/web")
+        terminal.send("/brainhooks:remember tea is at four")
+        terminal.expect("Remembered")
     assert api.requests() == []
     assert client.verb("lessons").count("tea is at four") == 1
 

@@ -71,13 +71,23 @@ def test_the_explicit_home_wins(tmp_path: Path) -> None:
         ("~", "/home/dev"),
         ("~/", "/home/dev"),
         ("~/a b", "/home/dev/a b"),
-        ("~other", "CWD/~other"),
-        ("rel", "CWD/rel"),
     ],
 )
-def test_a_wish_is_made_absolute_and_its_tilde_is_this_users(wish: str, wanted: str) -> None:
+def test_the_tilde_of_a_wish_is_this_users(wish: str, wanted: str) -> None:
     env = {"HOME": "/home/dev", "AGENTIHOOKS_HOME": wish}
-    assert resolve_home(env) == wanted.replace("CWD", os.getcwd())
+    assert resolve_home(env) == wanted
+
+
+@pytest.mark.parametrize("wish", ["rel", "./rel", "../rel", "~other", " /blank"])
+def test_a_wish_that_is_not_absolute_is_refused(wish: str) -> None:
+    with pytest.raises(
+        SettingsError, match=r"AGENTIHOOKS_HOME is .*; it must be the absolute path"
+    ):
+        resolve_home({"HOME": "/home/dev", "AGENTIHOOKS_HOME": wish})
+
+
+@pytest.mark.parametrize(("wish", "wanted"), [("~/p", "/home/dev/p"), ("rel", "CWD/rel")])
+def test_a_profile_is_where_the_client_has_it(wish: str, wanted: str) -> None:
     env = {"HOME": "/home/dev", "CLAUDE_CONFIG_DIR": wish}
     assert resolve_home(env) == os.path.join(wanted.replace("CWD", os.getcwd()), "agentihooks")
 

@@ -8,6 +8,7 @@ import pytest
 
 from hooks.context.binding import BoundElsewhere
 from hooks.context.project import register_folder, renamed_from
+from hooks.context.registry import ProjectRefused
 from hooks.errors import StateError
 from tests.conftest import NOON
 from tests.support.git import git
@@ -90,7 +91,7 @@ def test_registration_never_overrides_a_remote(plain, home, env):
     "project_id", ["notes", "github.com/a/b", "local:", "local:a b", "unknown"]
 )
 def test_only_local_ids_are_registered(tmp_path, home, project_id):
-    with pytest.raises(StateError, match="is not local"):
+    with pytest.raises(ProjectRefused, match="is not local"):
         register_folder(str(home), str(tmp_path), project_id, at=NOON)
 
 

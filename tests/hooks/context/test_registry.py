@@ -8,6 +8,7 @@ import pytest
 
 from hooks.context import registry
 from hooks.context.project import register_folder
+from hooks.context.registry import ProjectRefused
 from hooks.errors import StateError
 from tests.conftest import NOON
 
@@ -72,9 +73,9 @@ def test_a_chain_of_aliases_leads_to_its_end_and_never_back(home):
     assert add(str(home), "h.example/0", "h.example/a") == "h.example/b"
     before = (home / "projects.json").read_bytes()
     for old, new in (("h.example/b", "h.example/0"), ("h.example/x", "h.example/x")):
-        with pytest.raises(StateError, match="leads back"):
+        with pytest.raises(ProjectRefused, match="leads back"):
             add(str(home), old, new)
-    with pytest.raises(StateError, match="no project id") as refused:
+    with pytest.raises(ProjectRefused, match="no project id") as refused:
         add(str(home), "https://bob:s3cret@h.example/a?x", "h.example/b")
     assert "s3cret" not in str(refused.value) + refused.value.hint
     assert (home / "projects.json").read_bytes() == before

@@ -70,3 +70,29 @@ def test_a_verb_without_a_name_is_usage(home):
     done = run_verb("", home)
     assert done.rc == 2
     assert all(verb in done.stderr for verb in VERBS)
+
+
+def test_a_person_without_pip_can_ask_the_doctor_for_receipts_and_who_they_are(home, project):
+    run_verb("remember the port is 443", home, cwd=project)
+    assert b"the port is 443" in run_verb("receipts", home, cwd=project).stdout
+    assert json.loads(run_verb("receipts --json", home, cwd=project).stdout)["receipts"]
+    assert b"git.example.org/shop/web" in run_verb("whoami", home, cwd=project).stdout
+    done = run_verb("doctor", home, cwd=project)
+    assert done.rc == 1
+    assert b"next: brainhooks install, or install the plugin" in done.stdout
+    rows = json.loads(run_verb("doctor --json", home, cwd=project).stdout)
+    assert {"settings", "interpreter"} <= {row["check"] for row in rows}
+
+
+def test_the_doctor_answers_where_the_settings_cannot_be_read(home):
+    done = run_verb("doctor", home, env={"BRAIN_CONTEXT_BUDGET": "lots"})
+    assert b"BRAIN_CONTEXT_BUDGET is 'lots'" in done.stdout
+
+
+@pytest.mark.parametrize("verb", ["receipts", "whoami", "doctor"])
+def test_a_word_that_they_do_not_know_is_wrong_usage(home, verb):
+    assert run_verb(f"{verb} nonsense", home).rc == 2
+
+
+def test_an_unknown_verb_hears_of_the_shell(home):
+    assert "a shell has more" in run_verb("flush", home).stderr

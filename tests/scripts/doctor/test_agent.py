@@ -13,6 +13,8 @@ import pytest
 from scripts.doctor import Look
 from scripts.doctor.agent import (
     events,
+    loaded,
+    menu,
     native_memory,
     readable,
     registered,
@@ -24,6 +26,7 @@ from tests.support.run_hook import ROOT
 
 HOOKS = {e: [group] for e, group in stanza("/usr/bin/python3.11", str(ROOT)).items()}
 PLUGIN = {"brainhooks@market": True}
+KNOWN = ".claude/plugins/known_marketplaces.json"
 USER, PROJECT, LOCAL = (
     ".claude/settings.json",
     "p/.claude/settings.json",
@@ -103,12 +106,65 @@ def test_the_settings_that_hold_are_those_of_project_and_profile(look):
     ],
 )
 def test_who_starts_the_hooks_is_said_and_twice_is_a_warning(look, files, level, says):
+    put(look, KNOWN, market=directory(ROOT), other=directory(ROOT))
     for name, settings in files.items():
         put(look, name, **settings)
     found = list(registered(look))
     assert found[0].level == level
     assert says in found[0].what
     assert found[0].next or level == "ok"
+
+
+def directory(path: Path) -> dict[str, Any]:
+    return {"source": {"source": "directory", "path": str(path)}, "installLocation": str(path)}
+
+
+def test_a_clone_that_was_moved_or_removed_after_a_plugin_install_is_said(look, tmp_path):
+    put(look, USER, enabledPlugins=PLUGIN)
+    put(look, KNOWN, market=directory(ROOT))
+    assert list(loaded(look)) == []
+    put(look, KNOWN, market=directory(tmp_path / "moved away"))
+    (found,) = loaded(look)
+    assert found.level == "fail"
+    assert f"{tmp_path}/moved away, which is gone" in found.what
+    assert "claude plugin marketplace add" in found.next
+    assert list(registered(look)) == []
+
+
+def test_a_marketplace_that_the_settings_declare_is_known(look, tmp_path):
+    declared = {"market": {"source": {"source": "directory", "path": str(tmp_path / "gone")}}}
+    put(look, USER, enabledPlugins=PLUGIN, extraKnownMarketplaces=declared)
+    (found,) = loaded(look)
+    assert "which is gone" in found.what
+
+
+@pytest.mark.parametrize("known", [{}, {"market": 7}, {"market": {"source": {"source": "github"}}}])
+def test_an_enabled_plugin_without_its_marketplace_is_said(look, known):
+    put(look, USER, enabledPlugins=PLUGIN)
+    put(look, KNOWN, **known)
+    found = list(loaded(look))
+    assert [one.level for one in found] == ([] if known else ["fail"])
+
+
+def test_a_copy_with_what_make_made_is_mentioned(look, tmp_path):
+    copy = tmp_path / "cache" / "0.1.0"
+    (copy / ".venv").mkdir(parents=True)
+    put(
+        look,
+        ".claude/plugins/installed_plugins.json",
+        plugins={"brainhooks@market": [{"installPath": str(copy)}, 7], "other@x": []},
+    )
+    (found,) = loaded(look)
+    assert (found.level, found.next.endswith(f"rm -rf {copy}/.venv")) == ("note", True)
+
+
+@pytest.mark.parametrize(("name", "option"), [(USER, ""), (LOCAL, " --project")])
+def test_an_install_without_its_menu_is_told_to_install_again(look, name, option):
+    path = put(look, name, hooks=HOOKS)
+    (found,) = menu(look)
+    assert found.next == f"brainhooks install{option}"
+    (path.parent / "commands" / "brainhooks").mkdir(parents=True)
+    assert list(menu(look)) == []
 
 
 def test_a_plugin_folder_of_one_session_leaves_only_the_run_itself(look):
@@ -145,7 +201,7 @@ def test_hooks_that_are_switched_off_are_said(look):
 @pytest.mark.parametrize(
     ("names", "level", "says"),
     [
-        ((), "warn", "no hook has run yet"),
+        ((), "note", "no hook has run yet"),
         (("Stop", "UserPromptSubmit"), "warn", "SessionStart never ran"),
         (("Stop", "SessionStart"), "ok", "SessionStart, Stop"),
     ],
