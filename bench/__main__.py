@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bench.measure import NOTHING, PYTHON, Job, peak_bytes, syncs, wall_s
 from bench.workload import FOLDER, MB, PROJECT, Bench, make_transcript
 from tests.support.git import make_repo
+from tests.support.run_hook import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -164,6 +165,25 @@ def scanning(rounds: int, bed: Bed) -> None:
     row("peak memory", f"{most:.1f} MB", "≤ 24 MB", verdict(most <= 24), note)
 
 
+def archiving(rounds: int) -> None:
+    """The first `archive --all` over one session of 100 MB in which nothing repeats."""
+    profile = FOLDER / "profile"
+    path = profile / "projects" / "web" / "long.jsonl"
+    if not path.exists():
+        make_transcript(path, BIG, str(PROJECT), repeats=False)
+    took = []
+    for _ in range(rounds):
+        fresh = Bench("archived")
+        fresh.fresh()
+        entry = str(ROOT / "hooks" / "__main__.py")
+        env = {**fresh.env, "CLAUDE_CONFIG_DIR": str(profile)}
+        took.append(wall_s(Job([PYTHON, "-I", "-S", entry, "worker", "archive-all"], env)))
+    seconds = statistics.median(took)
+    kept = sum(one.stat().st_size for one in (fresh.home / "archive").rglob("*") if one.is_file())
+    note = f"{kept / 1e6:.0f} MB on disk, in a worker that stands back"
+    row("archive of 100 MB", f"{seconds:.2f} s", "≤ 2 s", verdict(seconds <= 2), note)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=25)
@@ -172,6 +192,7 @@ def main() -> None:
     print(f"{PYTHON}, {platform.python_version()}, load {os.getloadavg()[0]:.1f}", flush=True)
     events(rounds, bed)
     scanning(max(3, rounds // 4), bed)
+    archiving(max(3, rounds // 8))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import random
@@ -27,6 +28,7 @@ IN_EVERY_TURN = ("user", "assistant", "system", "last-prompt", "tools-used", "co
 _serial = itertools.count(1)
 
 
+@functools.cache
 def _texts() -> list[str]:
     """Code and prose to fill tool results and answers with; none holds a marker's opener."""
     files = sorted([*(ROOT / "hooks").rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
@@ -80,15 +82,18 @@ def _how_to_line(cwd: str) -> bytes:
     return compact(line)
 
 
-def make_transcript(path: Path, size: int, cwd: str) -> None:
-    """Write at least ``size`` bytes of whole lines; the same size gives the same bytes."""
+def make_transcript(path: Path, size: int, cwd: str, *, repeats: bool = True) -> None:
+    """Write at least ``size`` bytes of whole lines; the same size gives the same bytes.
+
+    ``repeats=False`` makes every turn anew: slower, but nothing in it is there twice.
+    """
     rng = random.Random(size)
     block = b"".join(_turns(rng, cwd) for _ in range(12))
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         file.write(_how_to_line(cwd))
         while file.tell() < size:
-            file.write(block)
+            file.write(block if repeats else _turns(rng, cwd))
 
 
 class Bench:
