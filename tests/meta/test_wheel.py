@@ -110,6 +110,16 @@ def test_its_commands_answer(installed, home):
     assert isinstance(json.loads(status.stdout), dict)
 
 
+def test_its_install_writes_the_agents_menu(installed, home):
+    done = run([installed / "brainhooks", "install"], home)
+    assert done.returncode == 0, done.stderr
+    menu = home.parent / ".claude" / "commands" / "brainhooks"
+    wanted = {path.name for path in (ROOT / "commands").iterdir()}
+    assert {path.name for path in menu.iterdir()} == wanted
+    text = (menu / "lessons.md").read_text(encoding="utf-8")
+    assert f"{site_of(installed, home)}/hooks/__main__.py" in text
+
+
 def test_its_hooks_run_by_path_and_by_name(installed, home, tmp_path):
     project = make_repo(tmp_path / "web", "https://git.example.org/shop/web.git")
     given = json.dumps(recorded("SessionStart", cwd=str(project)))
