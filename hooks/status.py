@@ -8,44 +8,17 @@ from __future__ import annotations
 import os
 
 from hooks.errors import HookError, StateError
+from hooks.status_piece import Look, Piece, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
-    from typing import Any, Literal, NamedTuple
+    from typing import Any
 
     from hooks.settings import Settings
 
-    Level = Literal["yellow", "red"]
-else:
-    from hooks.record import NamedTuple
-
 LAST_SESSIONS = 20
-WAITS_LONG_S = 86_400  # a brain that was away for a night is no news, one away for a day is
-
-
-class Problem(NamedTuple):
-    """Something that needs a person: what it is, and the next step."""
-
-    level: Level  # red: memories are not kept or not shown now; yellow: look at it
-    what: str
-    next: str
-
-
-class Look(NamedTuple):
-    """Who looks, from where and when."""
-
-    settings: Settings
-    env: Mapping[str, str]
-    at: datetime
-    cwd: str
-    session: str
-
-
-class Piece(NamedTuple):
-    data: Mapping[str, Any]
-    problems: tuple[Problem, ...] = ()
 
 
 def collect_status(
@@ -127,6 +100,8 @@ def _brain(look: Look) -> Piece:
     if kind == "invalid":
         what = "the configured brain address cannot be used; markers wait in the outbox"
         todo = "set BRAIN_URL to http(s)://host[:port]/path, or unset it"
+        if not look.settings.brain_url:
+            todo = "set BRAIN_SOURCE_PATH to the brain's folder, or unset BRAIN_SOURCE_TYPE"
         return Piece(data, (Problem("red", what, todo),))
     if kind == "local":
         path = os.path.join(look.settings.home, LOCAL_DATABASE)
@@ -187,46 +162,9 @@ def _memory(look: Look) -> Piece:
 
 
 def _outbox(look: Look) -> Piece:
-    from hooks.clock import from_epoch, iso
-    from hooks.context.flush import pause
-    from hooks.context.outbox import folder, quarantine_folder
+    from hooks.status_outbox import outbox
 
-    waiting = _files(folder(look.settings.home))
-    refused = len(_files(quarantine_folder(look.settings.home)))
-    oldest = min(waiting.values(), default=None)
-    age_s = None if oldest is None else max(0, int(look.at.timestamp() - oldest))
-    data = {
-        "count": len(waiting),
-        "oldest": None if oldest is None else iso(from_epoch(oldest)),
-        "oldest_age_s": age_s,
-        "quarantined": refused,
-        "stopped": pause(look.settings.home).get("why", "") if waiting else "",
-    }
-    problems = []
-    if age_s is not None and age_s > WAITS_LONG_S:
-        what = f"{len(waiting)} markers wait for the brain, the oldest for more than a day"
-        problems.append(Problem("yellow", what, "brainhooks flush says why"))
-    if refused:
-        where = quarantine_folder(look.settings.home)
-        what = f"{refused} markers were refused and lie, each with its reason, in {where}"
-        problems.append(Problem("yellow", what, "brainhooks receipts says why"))
-    return Piece(data, tuple(problems))
-
-
-def _files(folder: str) -> dict[str, float]:
-    """Return name and time of each document in ``folder``; one that just vanished is left out."""
-    found = {}
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(".json"):
-                    try:
-                        found[entry.name] = entry.stat().st_mtime
-                    except FileNotFoundError:
-                        continue
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    return found
+    return outbox(look)
 
 
 def _receipts(look: Look) -> Piece:
@@ -256,9 +194,10 @@ _SETTLE = "brainhooks receipts shows them; then choose --resend or --assume-deli
 def _caches(look: Look) -> Piece:
     from hooks.clock import from_epoch, iso
     from hooks.context.project_cache import FOLDER
+    from hooks.status_outbox import files
 
     newest: dict[str, dict[str, Any]] = {}
-    for name, written in sorted(_files(os.path.join(look.settings.home, FOLDER)).items()):
+    for name, written in sorted(files(os.path.join(look.settings.home, FOLDER)).items()):
         if not name.startswith("k2-"):
             continue
         row = newest.setdefault(name[3:].rpartition("-")[0], {"count": 0, "newest": 0.0})
@@ -347,8 +286,8 @@ PIECES: tuple[tuple[str, Callable[[Look], Piece]], ...] = (
 )
 
 
-def render(status: Mapping[str, Any]) -> str:
+def render(status: Mapping[str, Any], *, verbose: bool = False) -> str:
     """Write the status for a person; see ``hooks.status_text``."""
     from hooks.status_text import render as text
 
-    return text(status)
+    return text(status, verbose=verbose)

@@ -1,9 +1,13 @@
-"""The status as a person reads it: what needs them first, then one line a piece."""
+"""The status as a person reads it: what needs them first, then one line a piece.
+
+Every number is in the JSON and in the long form (``--verbose``); the short one has what a person
+can use, in plain words.
+"""
 
 from __future__ import annotations
 
 from hooks.verbs.memory import describe
-from hooks.verbs.wording import count, minute
+from hooks.verbs.wording import count, day, minute, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,19 +15,26 @@ if TYPE_CHECKING:
     from typing import Any
 
     Data = Mapping[str, Any]
+    Rows = tuple[tuple[str, str, Callable[[Data], str]], ...]
 
 
-def render(status: Data) -> str:
+def render(status: Data, *, verbose: bool = False) -> str:
     problems = status["problems"]
-    needs = "thing needs" if len(problems) == 1 else "things need"
-    head = f"brainhooks: {len(problems)} {needs} you" if problems else "brainhooks: all is well"
-    lines = [f"{head} ({status['level']})"]
+    said = []
+    if problems:
+        needs = "thing needs" if len(problems) == 1 else "things need"
+        said.append(f"{len(problems)} {needs} you")
+    if status["memory"].get("off"):
+        said.append(f"memory is {_memory(status['memory'])}")
+    lines = [f"brainhooks: {'; '.join(said) or 'all is well'} ({status['level']})"]
     for problem in problems:
         lines += ["", f"{problem['level']}: {problem['what']}", f"  next: {problem['next']}"]
     lines.append("")
-    for name, label, write in LINES:
+    for name, label, write in LINES if verbose else SHORT:
         data = status[name]
-        lines.append(f"{label:<13} {'not readable' if 'error' in data else write(data)}")
+        text = "not readable" if "error" in data else write(data)
+        if text:
+            lines.append(f"{label:<13} {text}")
     return "\n".join(lines)
 
 
@@ -43,14 +54,20 @@ def _installation(data: Data) -> str:
 
 
 def _brain(data: Data) -> str:
-    health = data.get("health")
-    if health and "all" in health:
-        said = f"{count(health['all'], 'memory', 'memories')}, {health['project']} here"
-        waiting = f", {health['waiting']} to accept" if health["waiting"] else ""
-        said += waiting
-    else:
-        said = "nothing in it yet" if data.get("exists") is False else ""
-    return "  ".join(part for part in (data["kind"], data["hash"], said) if part)
+    return "  ".join(part for part in (data["kind"], data["hash"], _held(data)) if part)
+
+
+def _held(data: Data) -> str:
+    """Say how much the brain holds; "" for one that does not count."""
+    health = data.get("health") or {}
+    if "all" not in health:
+        return "none yet" if data.get("exists") is False else ""
+    said = [f"{health['project']} here, {health['all']} in all"]
+    if health.get("no_project"):
+        said.append(f"{health['no_project']} for no project (`lessons --no-project`)")
+    if health["waiting"]:
+        said.append(f"{health['waiting']} to accept (`accept`)")
+    return "; ".join(said)
 
 
 def _project(data: Data) -> str:
@@ -67,12 +84,11 @@ def _memory(data: Data) -> str:
 
 def _outbox(data: Data) -> str:
     if not data["count"]:
-        said = "empty"
+        said = "nothing"
     else:
         oldest = f"the oldest since {minute(data['oldest'])} ({age(data['oldest_age_s'])})"
-        said = f"{count(data['count'], 'marker')} waiting, {oldest}"
-        said += f"; stopped: {data['stopped']}" if data["stopped"] else ""
-    return said + (f"; {data['quarantined']} in quarantine" if data["quarantined"] else "")
+        said = f"{count(data['count'], 'marker')}, {oldest}"
+    return said + (f"; {data['quarantined']} refused" if data["quarantined"] else "")
 
 
 def _counted(data: Data) -> str:
@@ -112,12 +128,67 @@ def _migration(data: Data) -> str:
     return ", ".join(steps) or "no step was needed yet"
 
 
-LINES: tuple[tuple[str, str, Callable[[Data], str]], ...] = (
+def _short_installation(data: Data) -> str:
+    if not data["id"]:
+        return _installation(data)
+    return (
+        f"{short(data['id'].removeprefix('inst-'))} since {day(data['cutover'])}, in {data['home']}"
+    )
+
+
+_KINDS = {
+    "local": "local, on this machine",
+    "file": "a folder of Markdown",
+    "none": "none",
+    "http": "a service at BRAIN_URL",
+}
+
+
+def _short_brain(data: Data) -> str:
+    return _KINDS.get(data["kind"], str(data["kind"]))
+
+
+def _short_project(data: Data) -> str:
+    return str(data["id"]) if data["id"] != "unknown" else "none: this folder belongs to no project"
+
+
+_OUTCOMES = {
+    "committed": "delivered",
+    "replayed": "delivered",
+    "pending": "waiting",
+    "held": "proposed (`review`)",
+    "quarantined": "refused",
+    "unknown": "perhaps delivered",
+    "forgotten": "forgotten",
+    "ignored": "examples or copies",
+}
+
+
+def _short_receipts(data: Data) -> str:
+    sums: dict[str, int] = {}
+    for name, number in data.items():
+        word = _OUTCOMES.get(name, name)
+        sums[word] = sums.get(word, 0) + number
+    return _counted(sums)
+
+
+def _last_event(data: Data) -> str:
+    if not data:
+        return _events(data)
+    name = max(data, key=lambda one: str(data[one]))
+    return f"{name}, {minute(data[name])}"
+
+
+def _some_mismatches(data: Data) -> str:
+    return _mismatches(data) if data else ""
+
+
+LINES: Rows = (
     ("installation", "installation", _installation),
     ("brain", "brain", _brain),
     ("project", "project", _project),
     ("memory", "memory", _memory),
-    ("outbox", "outbox", _outbox),
+    ("outbox", "waiting", _outbox),
     ("receipts", "receipts", _counted),
     ("caches", "caches", _caches),
     ("cache_scope_mismatches", "refused", _mismatches),
@@ -125,4 +196,17 @@ LINES: tuple[tuple[str, str, Callable[[Data], str]], ...] = (
     ("sessions", "markers", _sessions),
     ("archive", "archive", _archive),
     ("migration", "migration", _migration),
+)
+SHORT: Rows = (
+    ("project", "project", _short_project),
+    ("memory", "memory", _memory),
+    ("brain", "memories", _held),
+    ("brain", "brain", _short_brain),
+    ("outbox", "waiting", _outbox),
+    ("receipts", "markers", _short_receipts),
+    ("sessions", "marked", _sessions),
+    ("archive", "archive", _archive),
+    ("events", "last hook", _last_event),
+    ("cache_scope_mismatches", "refused", _some_mismatches),
+    ("installation", "installation", _short_installation),
 )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 else:
     from hooks.record import NamedTuple
 
+HOMELESS = ("unknown", "refused")  # kinds of what goes to no project
 _WORK = ("swarm", "task", "task_revision", "lane")
 
 
@@ -52,6 +53,16 @@ def attribute(
             return _made("refused", "", kept, work)
         return _made("explicit", named, kept, {**work, "project": label(named)})
     return _made("scoped" if current else "unknown", current, kept, fields)
+
+
+def moved(attrs: Mapping[str, str], project_id: str) -> dict[str, str]:
+    """Return the attributes of a memory that a person gave to ``project_id``.
+
+    What describes the folder that it was written in goes, as where an agent names a project.
+    """
+    kept = {name: value for name, value in attrs.items() if name not in Scope._fields}
+    work = {name: attrs[name] for name in _WORK if name in attrs}
+    return _made("explicit", project_id, kept, {**work, "project": label(project_id)}).attrs
 
 
 def _fields(scope: Transition | None) -> dict[str, str]:

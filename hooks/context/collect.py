@@ -45,6 +45,7 @@ class Kept(NamedTuple):
     type: str
     text: str
     redacted: tuple[str, ...] = ()  # kinds of secrets that were taken out
+    homeless: bool = False  # it belongs to no project, so no session is told of it
 
 
 class Collected(NamedTuple):

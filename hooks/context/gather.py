@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 
 from hooks.clock import iso
-from hooks.context import outbox, switch
+from hooks.context import memory_off, outbox, switch
+from hooks.context.attribution import HOMELESS
 from hooks.context.collect import Kept, Start
 from hooks.context.keeping import Keeper, Origin, sighting, sighting_in
 from hooks.context.ledger import TOMBSTONES, Ledger, Read, Sighting
@@ -272,13 +273,15 @@ def add_rows(work: Work) -> None:
 
 
 def kept_of(document: dict[str, object]) -> Kept:
-    redacted = document["redacted"]
+    redacted, attrs = document["redacted"], document["attrs"]
     assert isinstance(redacted, list)
+    assert isinstance(attrs, dict)
     return Kept(
         str(document["idempotency_key"]),
         str(document["type"]),
         str(document["content"]),
         tuple(redacted),
+        attrs.get("attribution") in HOMELESS,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hooks.clock import iso
 from hooks.context import outbox
+from hooks.context.attribution import moved
 from hooks.context.brain_adapter import brain_id, brain_kind
 from hooks.context.brains import BRAINS, open_for_person
 from hooks.context.collect import Kept
@@ -12,15 +13,21 @@ from hooks.context.ledger import Ledger
 from hooks.context.ledger_notes import Tombstone, bury
 from hooks.context.thought import think
 from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable
+from scripts.swarm_v2.scope_key import scope_of
+from scripts.swarm_v2.wire_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
-    from typing import NamedTuple
+    from typing import NamedTuple, Protocol
 
     from hooks.context.scope_log import Transition
     from hooks.settings import Settings
+
+    class Mover(Protocol):
+        def move(self, key: str, project: str) -> bool: ...
+
 else:
     from hooks.record import NamedTuple
 
@@ -159,6 +166,26 @@ def _finish(settings: Settings, at: datetime, key: str, **fields: object) -> Non
     finally:
         ledger.close()
     outbox.remove_key(settings.home, key)
+
+
+def move(settings: Settings, brain: Mover, at: datetime, key: str, project: str) -> bool:
+    """Give a memory to ``project``, in the brain and in its receipt; False where it cannot be.
+
+    The key stays: where a memory belongs was never part of it.
+    """
+    if not brain.move(key, project):
+        return False
+    ledger = Ledger.open(settings.home, at)
+    try:
+        receipt = ledger.receipt(key)
+        document = receipt.document if receipt else {}
+        attrs = document.get("attrs")
+        if isinstance(attrs, dict):
+            body = dumps({**document, "attrs": moved(attrs, project)})
+            ledger.change(key, at, project=project, body=body)
+    finally:
+        ledger.close()
+    return True
 
 
 def forget(settings: Settings, env: Mapping[str, str], at: datetime, key: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from hooks.clock import iso
 from hooks.context.brain_adapter import brain_id
 from hooks.context.ledger import Sighting
-from hooks.context.scope_log import attribute, grants, in_force, load
+from hooks.context.scope_log import attribute, grants, in_force_near, load
 from hooks.context.thought import key_of
 from hooks.errors import StateError
 from scripts.swarm_v2.installation import installation
@@ -61,12 +61,32 @@ class Keeper:
         self._grants: dict[str, tuple[str, ...]] = {}
 
     def scope(self, session: str, at: datetime | None) -> Transition | None:
-        """Return where ``session`` stood at ``at``; None without a log, a time, or the setting."""
+        """Return where ``session`` stood at ``at``; None without a log, a time, or the setting.
+
+        The launch counts a little early, see ``in_force_near``.
+        """
         if at is None or not self.settings.session_scope:
             return None
         if session not in self._logs:
             self._logs[session] = load(self.home, session)
-        return in_force(self._logs[session], at)
+        return in_force_near(self._logs[session], at)
+
+    def home_of(self, origin: Origin, reader: str) -> Transition | None:
+        """Return where the marker belongs; its key is made of ``scope`` alone.
+
+        Before the session's first transition (a clock was set back) that one counts. A session
+        without a log (a fork was read before its origin, which kept none) is taken to have
+        stood where ``reader``, whose transcript it is, stood then.
+        """
+        found = self.scope(origin.session, origin.at)
+        if found is not None or origin.at is None or not self.settings.session_scope:
+            return found
+        for session in (origin.session, reader):
+            found = self.scope(session, origin.at)
+            first = self._logs.get(session, [])[:1]
+            if found is not None or first:
+                return found or first[0]
+        return None
 
     def forget_logs(self) -> None:
         """A transition was added: read the logs again."""

@@ -18,6 +18,7 @@ else:
     from hooks.record import NamedTuple
 
 SHOWN = 60  # characters of a candidate's text in a row
+LOOKED_AT = 1 << 14  # characters in which secrets are looked for: longer than any key
 
 
 class Row(NamedTuple):
@@ -124,10 +125,13 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def shown(text: str, found: Candidate) -> str:
-    """Return the beginning of a candidate's text, or of its place, on one line."""
+    """Return the beginning of a candidate's text, or of its place, on one line, without secrets."""
+    from hooks.context.redact import redact
+
     if found.marker:
         source = found.marker.content
     else:
-        end = found.end if found.reason != "unclosed" else found.start + 4 * SHOWN
+        end = found.end if found.reason != "unclosed" else found.start + LOOKED_AT
         source = text[found.start : end]
-    return " ".join(source.split())[:SHOWN].rstrip()
+    safe, _ = redact(source[:LOOKED_AT])  # first: a secret that was cut in two is not recognised
+    return " ".join(safe.split())[:SHOWN].rstrip()

@@ -39,6 +39,7 @@ __all__ = [
     "attribute",
     "grants",
     "in_force",
+    "in_force_near",
     "load",
     "note_grants",
     "parse_line",
@@ -53,6 +54,7 @@ __all__ = [
 FOLDER = os.path.join("brain", "session-scopes")
 MAX_BYTES = 64 << 20  # far above any session: a transition is about 500 bytes
 WAIT_S = 2.0
+LAUNCH_TOLERANCE_S = 2  # how much earlier than the launch a marker of it may say it was
 _MAX_REVISION_DIGITS = 18
 
 
@@ -168,6 +170,21 @@ def in_force(log: Iterable[Transition], at: datetime) -> Transition | None:
     text = iso(at)
     past = [(row.at, row.sequence, row) for row in log if row.at <= text]
     return max(past)[2] if past else None
+
+
+def in_force_near(log: Sequence[Transition], at: datetime) -> Transition | None:
+    """As ``in_force``, for a marker: shortly before the first transition that one counts.
+
+    The launch scope is noted at SessionStart's own clock, the marker by the client's, which may
+    write whole seconds, and either clock may be stepped. The log is only ever appended to, in
+    order of time, so its first transition and with it the answer never change.
+    """
+    found = in_force(log, at)
+    if found is None and log:
+        from datetime import timedelta
+
+        return in_force(log[:1], at + timedelta(seconds=LAUNCH_TOLERANCE_S))
+    return found
 
 
 def note_grants(home: str, session_id: str, grants: Sequence[str]) -> None:

@@ -45,16 +45,38 @@ class Switches(NamedTuple):
     damaged: str = ""  # why the file cannot be believed, "" when it can
 
     def off(self, at: datetime, project: str, session: str) -> Off | None:
-        """Return the stretch that forbids remembering at ``at``, the longest one, or None."""
+        """Return the stretch that forbids remembering now, at ``at``; the longest one, or None."""
         if self.damaged:
             return Off(DAMAGED, "")
+        return self.holding(at, (ALL, "project:" + project, "session:" + session))
+
+    def forbade(self, when: datetime, at: datetime, project: str, session: str) -> bool:
+        """Say whether what was written at ``when`` must not be kept ``at`` this time.
+
+        While a stretch that holds now began in the future, no line's time can be compared to it.
+        """
+        if not self.stretches:
+            return bool(self.damaged)
+        from hooks.clock import iso
+
+        stretch = self.off(at, project, session)
+        if self.damaged or (stretch is not None and stretch.since > iso(at)):
+            return True
+        names, then = (ALL, "project:" + project, "session:" + session), iso(when)
+        return any(s.what in names and s.since <= then < s.end for s in self.stretches)
+
+    def holding(self, at: datetime, names: tuple[str, ...]) -> Off | None:
+        """Return the longest stretch of one of ``names`` that holds now, at ``at``, or None.
+
+        Nothing is switched off ahead of time: where one begins in the future, the clock was set
+        back, and it holds.
+        """
         if not self.stretches:
             return None
         from hooks.clock import iso
 
         now = iso(at)
-        names = (ALL, "project:" + project, "session:" + session)
-        holding = [s for s in self.stretches if s.what in names and s.since <= now < s.end]
+        holding = [s for s in self.stretches if s.what in names and now < s.end]
         return max(holding, key=_end, default=None)
 
 

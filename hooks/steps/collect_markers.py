@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hooks.dispatch import Ctx
     from hooks.reply import Reply
 
+MOST_IDS = 8
 MOST_UNITS = 120  # of the quoted text: the line should stay one line on the screen
 
 
@@ -30,14 +31,24 @@ def run(ctx: Ctx) -> Sequence[Reply]:
 
 
 def receipt(kept: Sequence[Kept]) -> str:
-    """Write ``brainhooks kept 1 lesson: "…" (1a2b3c4d)``, or the count for several."""
-    first = kept[0]
-    if len(kept) > 1:
-        ids = ", ".join(one.key[:8] for one in kept[:8])
-        more = ", …" if len(kept) > 8 else ""
-        return f"brainhooks kept {len(kept)} memories ({ids}{more})"
-    text = " ".join(first.text.split(None, MOST_UNITS)[:MOST_UNITS])  # as many are too long
+    """Write ``brainhooks kept 1 lesson: "…" (1a2b3c4d)``; of several the first text and all ids."""
+    homeless = sum(one.homeless for one in kept)
+    what = f"1 {kept[0].type}" if len(kept) == 1 else f"{len(kept)} memories"
+    if homeless:
+        part = "" if homeless == len(kept) else f", {homeless} of them"
+        what += f"{part} for no project"
+    ids = ", ".join(one.key[:8] for one in kept[:MOST_IDS])
+    more = ", …" if len(kept) > MOST_IDS else ""
+    hidden = sum(bool(one.redacted) for one in kept)
+    secret = ""
+    if hidden:
+        where = "it" if len(kept) == 1 else f"{hidden} of them"
+        secret = f", a secret in {where} was left out"
+    return f'brainhooks kept {what}: "{_beginning(kept[0].text)}" ({ids}{more}{secret})'
+
+
+def _beginning(text: str) -> str:
+    text = " ".join(text.split(None, MOST_UNITS)[:MOST_UNITS])  # as many are too long
     while units(text) > MOST_UNITS:
         text = text[: MOST_UNITS - 2].rstrip() + "…" if len(text) > MOST_UNITS else text[:-2] + "…"
-    hidden = ", a secret in it was left out" if first.redacted else ""
-    return f'brainhooks kept 1 {first.type}: "{text}" ({first.key[:8]}{hidden})'
+    return text

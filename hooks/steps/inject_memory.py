@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hooks.context.memory_view import View
+    from hooks.context.switch import Off
     from hooks.dispatch import Ctx
     from hooks.reply import Reply
 
@@ -25,7 +26,7 @@ def run(ctx: Ctx) -> Sequence[Reply]:
         return ()
     off = memory_off(ctx)
     if off is not None:
-        return (Tell(f"brainhooks: memory is off until {off.until or 'you switch it on'}"),)
+        return (Tell(_is_off(off)),)
     seen, before = look(ctx)
     ctx.incomplete = not seen.complete
     said = _said_before(ctx, seen)
@@ -39,6 +40,18 @@ def run(ctx: Ctx) -> Sequence[Reply]:
     )
     record(ctx, told, before)
     return (Say(told.text), *_greeting(ctx, seen))
+
+
+def _is_off(off: Off) -> str:
+    from hooks.quick import VERB_PREFIX
+    from hooks.verbs.memory import ON, describe
+
+    said = f"brainhooks: memory is off {describe(off)}"
+    return (
+        said.replace(f"`{ON}`", VERB_PREFIX + ON)
+        if ON in said
+        else (f"{said}; {VERB_PREFIX}{ON} switches it on before")
+    )
 
 
 def _said_before(ctx: Ctx, seen: View) -> str:

@@ -27,14 +27,16 @@ class Verb(NamedTuple):
 
 
 VERBS = {
-    "brain_status": Verb("[--json]", "How memory is doing here, and what needs you"),
-    "lessons": Verb("[QUERY]", "What is remembered for this project"),
+    "brain_status": Verb("[--verbose|--json]", "How memory is doing here, and what needs you"),
+    "lessons": Verb("[QUERY|--no-project]", "What is remembered for this project"),
     "remember": Verb("TEXT", "Keep a sentence of yours, word for word"),
     "forget": Verb("ID", "Forget a memory for good"),
     "edit": Verb("ID TEXT", "Correct a memory; the old text stays in its history"),
     "memory": Verb(
-        "on|off [--session|--project] [--for 2h]", "Switch remembering and recalling on or off"
+        "on|off [--session|--project] [--for 2h]",
+        "Switch remembering and recalling on or off: everything, or only this",
     ),
+    "move": Verb("ID", "Give a memory to this folder's project"),
     "accept": Verb("[ID]", "Let a memory cross projects; without ID: what waits"),
     "explain": Verb("[SESSION]", "What the agent was told in this session, and why"),
     "review": Verb("[keep|drop ID]", "Keep or drop what agents made this week or propose"),

@@ -6,7 +6,7 @@ Nothing crosses projects by the agent's own hand: this is the person's.
 from __future__ import annotations
 
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.library import NothingYetError, one, open_library, refresh
+from hooks.verbs.library import NothingYetError, may_cross, one, open_library, refresh
 from hooks.verbs.wording import count, memory_line, one_line, short
 
 TYPE_CHECKING = False
@@ -34,9 +34,9 @@ def run(args: str, ctx: VerbCtx) -> str:
 
 def _accept(brain: Library, wanted: str, ctx: VerbCtx) -> str:
     item = one(brain, wanted)
-    if item.accepted:
-        return f"{short(item.id)} was accepted before: {one_line(item.text, TEXT_WIDTH)}"
     if item.id not in {waiting.id for waiting in brain.waiting()}:
+        if item.accepted and may_cross(item):
+            return f"{short(item.id)} was accepted before: {one_line(item.text, TEXT_WIDTH)}"
         return f"{short(item.id)} stays in its project; only signals and personal memories cross."
     brain.accept(item.id)
     refresh(ctx, brain, [item._replace(accepted=True)])

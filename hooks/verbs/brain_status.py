@@ -1,4 +1,4 @@
-"""``brain_status [--json]``: how memory is doing here, and what needs the person."""
+"""``brain_status [--verbose|--json]``: how memory is doing here, and what needs the person."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ def report(args: str, ctx: VerbCtx) -> tuple[str, int]:
     """Return the text and the exit code: 0 green, 1 something needs a person.
 
     Raises:
-        VerbUsageError: another word than ``--json``.
+        VerbUsageError: another word than ``--verbose`` or ``--json``.
     """
-    if args not in ("", "--json"):
+    if args not in ("", "--verbose", "--json"):
         raise VerbUsageError("brain_status", f"{args!r} is not understood here")
     status = collect_status(ctx.settings, ctx.env, ctx.at, ctx.cwd, ctx.session_id)
-    return dumps(status) if args else render(status), exit_code(status)
+    text = dumps(status) if args == "--json" else render(status, verbose=bool(args))
+    return text, exit_code(status)

@@ -1,12 +1,17 @@
-"""``explain [SESSION]``: what the agent was told, and where each line of it comes from."""
+"""``explain [SESSION]``: what the agent was told, and where each line of it comes from.
+
+Without a session it is the one that asks; from a shell, the latest of this folder's project.
+"""
 
 from __future__ import annotations
 
 import os
 
 from hooks.context import injections
+from hooks.context.remote import UNKNOWN, apply_alias
 from hooks.errors import HookError
 from hooks.verbs import VerbCtx, VerbUsageError
+from hooks.verbs.library import here
 from hooks.verbs.wording import WHO, count, day, minute, short
 
 TYPE_CHECKING = False
@@ -14,6 +19,7 @@ if TYPE_CHECKING:
     from hooks.context.brains import Item
     from hooks.context.injections import Injection
     from hooks.context.ledger import Ledger
+    from hooks.context.session_index import Entry
     from hooks.verbs.library import Library
 
 CHUNK = 1 << 20
@@ -24,7 +30,7 @@ class NoSuchSessionError(HookError):
 
     def __init__(self, wanted: str) -> None:
         self.wanted = wanted
-        self.hint = "without a session it explains the one you are in, or the latest"
+        self.hint = "without a session it explains the one you are in, or this project's latest"
         super().__init__(f"nothing was injected into a session {wanted!r}")
 
 
@@ -47,25 +53,64 @@ def run(args: str, ctx: VerbCtx) -> str:
 
 def _named(session: str, ctx: VerbCtx) -> str:
     if not session:
-        return "any session"
-    return "this session" if session == ctx.session_id else f"session {session}"
+        where = here(ctx).id
+        place = "this folder" if where == UNKNOWN else where
+        return f"any session of {place}; `explain SESSION` explains another"
+    if session == ctx.session_id:
+        return "this session"
+    found = _index(ctx).get(session)
+    project = found.project_id if found is not None else ""
+    return f"session {session}" + (f" of {project}" if project not in ("", UNKNOWN) else "")
+
+
+def _index(ctx: VerbCtx) -> dict[str, Entry]:
+    from hooks.context import session_index
+
+    return {entry.session_id: entry for entry in session_index.read(ctx.settings.home)}
 
 
 def _session(wanted: str, ctx: VerbCtx) -> str:
-    """Return the session meant: the one named, else this one, else the latest told anything."""
+    """Return the session meant: the one named, else this one, else this project's latest told.
+
+    The latest by what was noted, never by a file's time: a forget rewrites the files of all.
+    """
     if not wanted and ctx.session_id:
         return ctx.session_id
+    names = _told(ctx)
+    if wanted:
+        names = [name for name in names if name.startswith(wanted)]
+        if not names:
+            raise NoSuchSessionError(wanted)
+    else:
+        ours = _sessions_here(ctx)
+        names = [name for name in names if name in ours]
+    return max(names, key=lambda name: (_last_told(name, ctx), name), default="")
+
+
+def _told(ctx: VerbCtx) -> list[str]:
     folder = os.path.dirname(injections.path_of(ctx.settings.home, "any"))
     try:
-        with os.scandir(folder) as entries:
-            found = [(entry.stat().st_mtime, entry.name) for entry in entries]
+        files = os.listdir(folder)
     except (FileNotFoundError, NotADirectoryError):
-        found = []
-    names = [name[: -len(".jsonl")] for _, name in sorted(found) if name.endswith(".jsonl")]
-    matching = [name for name in names if name.startswith(wanted)]
-    if wanted and not matching:
-        raise NoSuchSessionError(wanted)
-    return matching[-1] if matching else ""
+        return []
+    return [name[: -len(".jsonl")] for name in files if name.endswith(".jsonl")]
+
+
+def _sessions_here(ctx: VerbCtx) -> set[str]:
+    """Return the sessions of this folder's project; of the folder itself where there is none."""
+    from hooks.context import registry
+
+    project, aliases = here(ctx), registry.load(ctx.settings.home).aliases
+    return {
+        entry.session_id
+        for entry in _index(ctx).values()
+        if apply_alias(entry.project_id, aliases) == project.id
+        and (project.id != UNKNOWN or entry.cwd == project.cwd)
+    }
+
+
+def _last_told(session: str, ctx: VerbCtx) -> str:
+    return max((told.at for told in injections.read(ctx.settings.home, session)), default="")
 
 
 def _injection(told: Injection, sources: _Sources) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hooks.context import keep
-from hooks.context.claims import drop_answers
-from hooks.context.scrub import drop_cached, scrub_notes
+from hooks.context.burial import finish
+from hooks.context.remote import UNKNOWN
 from hooks.errors import BrainUnreachable, NotOneMemory
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.library import NothingYetError, is_id, open_library, refresh
+from hooks.verbs.library import NothingYetError, have_told, here, is_id, open_library, refresh
 from hooks.verbs.wording import one_line, short
 
 TYPE_CHECKING = False
@@ -20,14 +20,52 @@ TEXT_WIDTH = 100
 def run(args: str, ctx: VerbCtx) -> str:
     if len(args.split()) != 1:
         raise VerbUsageError("forget", "it takes one id")
-    item = _meant(args.lower(), ctx)
+    wanted = args.lower()
+    try:
+        item = _meant(wanted, ctx)
+    except (NothingYetError, NotOneMemory):
+        gone = _forgotten(wanted, ctx)
+        if gone:
+            finish(ctx.settings, ctx.env, ctx.at)  # a forget that died on the way
+            return f"{short(gone)} is already forgotten."
+        raise
     keep.forget(ctx.settings, ctx.env, ctx.at, item.id)
-    drop_cached(ctx.settings.home, item.id)
-    scrub_notes(ctx.settings.home, item.id)
-    drop_answers(ctx.settings.home, ctx.at)
     _refresh(ctx, item)
-    said = f"Forgot {short(item.id)}: {one_line(item.text, TEXT_WIDTH)}"
-    return f"{said}\nIt stays away, also when a transcript that holds it is read again."
+    have_told(ctx, "refresh")
+    said = f"Forgot {short(item.id)}{_from(item, ctx)}: {one_line(item.text, TEXT_WIDTH)}"
+    stays = "It stays away, also when a transcript that holds it is read again."
+    return "\n".join([said, stays, *_elsewhere(ctx)])
+
+
+def _elsewhere(ctx: VerbCtx) -> list[str]:
+    """Say what becomes of it at a brain service: only our own hub can forget."""
+    from hooks.context.brain_adapter import brain_id, brain_kind
+
+    if brain_kind(ctx.settings) != "http":
+        return []
+    from hooks.context.brains.service_notes import read
+
+    if read(ctx.settings.home, brain_id(ctx.settings)).is_hub:
+        return ["The hub is told to forget it too."]
+    return ["The brain service cannot forget: it may keep its copy, and show it to others."]
+
+
+def _forgotten(wanted: str, ctx: VerbCtx) -> str:
+    """Return the one forgotten memory whose id begins so, or ""."""
+    from hooks.context.ledger_notes import Graves
+
+    if not is_id(wanted):
+        return ""
+    found = [key for key in Graves(ctx.settings.home).keys if key.startswith(wanted)]
+    return found[0] if len(found) == 1 else ""
+
+
+def _from(item: Item, ctx: VerbCtx) -> str:
+    """Name the memory's project where the person stands in another one."""
+    here_id = here(ctx).id
+    if not item.project:
+        return "" if here_id == UNKNOWN else ", of no project"
+    return "" if item.project == here_id else f", of {item.project}"
 
 
 def _meant(wanted: str, ctx: VerbCtx) -> Item:
@@ -62,6 +100,7 @@ def _known(wanted: str, ctx: VerbCtx) -> list[Item]:
 
 def _waiting(wanted: str, ctx: VerbCtx) -> list[Item]:
     from hooks.context.brain_adapter import principal
+    from hooks.context.brains.sight import sight
     from hooks.context.ledger import Ledger
     from hooks.context.outbox import as_item
 
@@ -69,12 +108,13 @@ def _waiting(wanted: str, ctx: VerbCtx) -> list[Item]:
     if ledger is None:
         return []
     try:
-        states = ("pending", "held", "quarantined")
-        rows = [row for row in ledger.find(wanted) if row.state in states]
+        rows = [row for row in ledger.find(wanted) if row.state != "forgotten" and row.body]
     finally:
         ledger.close()
-    items = [as_item(row.document, principal(ctx.settings)) for row in rows]
-    return [item for item in items if item is not None]
+    mine = principal(ctx.settings)
+    items = [as_item(row.document, mine) for row in rows]
+    seen = sight("", mine, {})
+    return [item for item in items if item is not None and seen.owns(item)]
 
 
 def _refresh(ctx: VerbCtx, item: Item) -> None:

@@ -1,15 +1,30 @@
-"""``lessons [QUERY]``: what is remembered for this project; an id shows that memory whole."""
+"""``lessons [QUERY]``: what is remembered for this project; an id shows that memory whole.
+
+``lessons --no-project`` lists what was kept for no project, and so is told to no session.
+"""
 
 from __future__ import annotations
 
 from hooks.context import outbox
 from hooks.context.brain_adapter import principal
+from hooks.context.compose import fold, severity
 from hooks.errors import BrainUnreachable
-from hooks.verbs.library import NothingYetError, here, is_id, open_library
-from hooks.verbs.wording import WHO, count, memory_line, minute
+from hooks.verbs.library import (
+    NotForThisBrainError,
+    NothingYetError,
+    here,
+    is_id,
+    may_cross,
+    open_library,
+)
+from hooks.verbs.waiting import not_delivered
+from hooks.verbs.wording import WHO, count, memory_line, minute, whose
+from scripts.swarm_v2.scope_key import SESSION, scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hooks.context.brains import Item
     from hooks.context.project import Project
     from hooks.errors import HookError
@@ -18,79 +33,140 @@ if TYPE_CHECKING:
 
 MOST = 50  # lines of a list: about what a screen scrolls through
 TEXT_WIDTH = 160
-STATES = {
-    "superseded": "replaced by a later text, kept as history",
-    "waiting": "waits until you accept it for other projects",
-}
+NO_PROJECT = "--no-project"
 
 
 def run(args: str, ctx: VerbCtx) -> str:
     try:
         brain = open_library(ctx)
-    except (NothingYetError, BrainUnreachable) as err:
+    except (NothingYetError, NotForThisBrainError, BrainUnreachable) as err:
         if isinstance(err, NothingYetError) and outbox.is_empty(ctx.settings.home):
             return f"{err}.".capitalize()  # and the home, if there is none, stays absent
-        return _on_disk(ctx, err)
+        return _on_disk(args, ctx, err)
     try:
+        if args == NO_PROJECT:
+            known = brain.unattributed() if hasattr(brain, "unattributed") else []
+            return _unattributed(_joined(known, not_delivered(ctx, homeless=True)))
+        waiting = not_delivered(ctx)
         if is_id(args):
-            found = brain.find(args.lower())
+            named = [item for item in waiting if item.id.startswith(args.lower())]
+            found = _joined(brain.find(args.lower()), named)
             if found:
                 return "\n\n".join(whole(item) for item in found[:MOST])
-        return _found(brain, args, ctx) if args else _all(brain, ctx)
+        return _found(brain, args, ctx, waiting) if args else _all(brain, ctx, waiting)
     finally:
         brain.close()
 
 
 def whole(item: Item) -> str:
     """Write one memory with everything known of it."""
+    grave = severity(item) or (f"({item.severity})" if item.severity else "")
     facts = [
         ("id", item.id),
-        ("type", " ".join(part for part in (item.type, item.severity) if part)),
+        ("type", " ".join(part for part in (item.type, grave) if part)),
         ("said by", WHO.get(item.cls, item.cls)),
         ("when", minute(item.at)),
         ("project", item.project or "none"),
+        ("for", whose(item)),
         ("session", item.session),
         ("path", item.path),
-        ("state", STATES.get(item.state, "accepted" if item.accepted else "")),
+        ("state", _state(item)),
     ]
     head = "\n".join(f"{name:<8} {value}" for name, value in facts if value)
     return f"{head}\n\n{item.text}"
 
 
-def _found(brain: Library, query: str, ctx: VerbCtx) -> str:
+def _state(item: Item) -> str:
+    if item.state == "superseded":
+        return "replaced by a later text, kept as history"
+    if item.state == "waiting":
+        return "not delivered to the brain yet"
+    if not may_cross(item):
+        return ""
+    return "accepted for every project" if item.accepted else "crosses projects once you accept it"
+
+
+def _joined(known: Iterable[Item], waiting: Iterable[Item]) -> list[Item]:
+    """Return both, each memory once: the brain's word goes before the outbox's."""
+    items = {item.id: item for item in waiting}
+    items.update((item.id, item) for item in known)
+    return list(items.values())
+
+
+def _found(brain: Library, query: str, ctx: VerbCtx, waiting: list[Item]) -> str:
     project = here(ctx)
-    items = brain.search(query, project.id, MOST)
+    ours = [item for item in waiting if item.project == project.id and matches(item, query)]
+    items = _joined(brain.search(query, project.id, MOST), ours)
+    return _matching(items, query, project)
+
+
+def _matching(items: list[Item], query: str, project: Project) -> str:
     if not items:
         return f"Nothing in {_name(project)} matches {query!r}."
-    lines = [f"{count(len(items), 'memory', 'memories')} of {_name(project)} match {query!r}:"]
+    verb = "matches" if len(items) == 1 else "match"
+    lines = [f"{count(len(items), 'memory', 'memories')} of {_name(project)} {verb} {query!r}:"]
     lines += [f"  {memory_line(item, TEXT_WIDTH)}" for item in items]
     return "\n".join([*lines, _FOOT])
 
 
-def _all(brain: Library, ctx: VerbCtx) -> str:
+def matches(item: Item, query: str) -> bool:
+    """Say whether every word of ``query`` stands somewhere in the memory."""
+    text = f"{item.text} {item.title}".casefold()
+    return all(word in text for word in query.casefold().split())
+
+
+def _all(brain: Library, ctx: VerbCtx, waiting: list[Item]) -> str:
     project = here(ctx)
-    items = brain.project_memory(project.id, principal(ctx.settings))
+    known = brain.project_memory(project.id, principal(ctx.settings))
+    items = _joined(known, (item for item in waiting if item.project == project.id))
+    elsewhere = [item for item in items if _of_another_session(item, ctx)]
+    items = [item for item in items if not _of_another_session(item, ctx)]
     feed = [item for item in brain.feed() if item.id not in {known.id for known in items}]
-    if not items and not feed:
+    if not items and not feed and not elsewhere:
         return f"Nothing is remembered for {_name(project)} yet."
     lines = [f"{count(len(items), 'memory', 'memories')} for {_name(project)}:"]
     lines += _newest(items)
     if feed:
         lines += ["For everybody on this brain:", *_newest(feed)]
+    if elsewhere:
+        notes = count(len(elsewhere), "note")
+        lines.append(f"{notes} of other sessions, for those alone; `lessons WORD` finds them too.")
     return "\n".join([*lines, _FOOT])
+
+
+def _of_another_session(item: Item, ctx: VerbCtx) -> bool:
+    return scope_of(item.scope_key) == SESSION and item.session != ctx.session_id
+
+
+def _unattributed(items: list[Item]) -> str:
+    if not items:
+        return "Every memory belongs to a project."
+    lines = [f"{count(len(items), 'memory', 'memories')} for no project:", *_newest(items)]
+    lines.append("`move ID`, said in a project's folder, gives one to it; `forget ID` removes it.")
+    return "\n".join(lines)
 
 
 def _name(project: Project) -> str:
     return project.label or "this folder, which belongs to no project"
 
 
-def _on_disk(ctx: VerbCtx, why: HookError) -> str:
+def _on_disk(args: str, ctx: VerbCtx, why: HookError) -> str:
     """List what a session would be told now, where the brain itself cannot be asked."""
     from hooks.context.memory_view import Where, view
 
-    project = here(ctx)
+    head = f"From what is on disk, since {why}."
+    if args == NO_PROJECT:
+        return f"{head}\n{_unattributed(not_delivered(ctx, homeless=True))}"
+    waiting, project = not_delivered(ctx), here(ctx)
     seen = view(ctx.settings, ctx.env, Where(project.id, ctx.session_id, ctx.at))
-    lines = [f"From what is on disk, since {why}."]
+    if args:
+        known = _joined(seen.items, waiting)
+        if is_id(args) and (named := [one for one in known if one.id.startswith(args.lower())]):
+            return "\n\n".join([head, *(whole(item) for item in named[:MOST])])
+        ours = _joined(seen.items, (item for item in waiting if item.project == project.id))
+        hits = [item for item in ours if matches(item, args)]
+        return f"{head}\n{_matching(hits[:MOST], args, project)}"
+    lines = [head]
     for section in seen.sections:
         if section.items:
             lines += [f"{section.title}:", *_newest(list(section.items))]
@@ -100,9 +176,11 @@ def _on_disk(ctx: VerbCtx, why: HookError) -> str:
 
 
 def _newest(items: list[Item]) -> list[str]:
-    newest = sorted(items, key=lambda item: item.at, reverse=True)
-    lines = [f"  {memory_line(item, TEXT_WIDTH)}" for item in newest[:MOST]]
-    left = len(items) - MOST
+    """Write the newest ones; what says almost the same is one line, as a session is told it."""
+    groups = fold(sorted(items, key=lambda item: item.at, reverse=True))
+    shown = groups[:MOST]
+    lines = [f"  {memory_line(group[0], TEXT_WIDTH, len(group))}" for group in shown]
+    left = len(items) - sum(map(len, shown))
     if left > 0:
         lines.append(f"  … {left} older; `lessons WORD` searches them all")
     return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from hooks.errors import HookError, NotOneMemory
+from scripts.swarm_v2.scope_key import SESSION, scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
         def history(self, key: str) -> list[Item]: ...
         def attrs_of(self, key: str) -> dict[str, str]: ...
         def waiting(self) -> list[Item]: ...
+        def move(self, key: str, project: str) -> bool: ...
+        def unattributed(self) -> list[Item]: ...
 
 
 _HEX = frozenset("0123456789abcdef")
@@ -103,10 +106,12 @@ def refresh(ctx: VerbCtx, brain: Brain, items: Iterable[Item]) -> None:
 
     changed = list(items)
     rewrite(ctx.settings, brain, ctx.at, {item.project for item in changed})
-    if any(_crosses(item) for item in changed):
+    if any(item.accepted or may_cross(item) for item in changed):
         rewrite(ctx.settings, brain, ctx.at)  # every recent project
 
 
-def _crosses(item: Item) -> bool:
-    """Say whether another project than its own may show it."""
-    return item.accepted or not item.project or item.type == "signal" or item.scope_key != "space"
+def may_cross(item: Item) -> bool:
+    """Say whether a person can let other projects see it; any other memory stays in its own."""
+    if scope_of(item.scope_key) == SESSION:
+        return False
+    return item.type == "signal" or item.scope_key != "space" or not item.project

@@ -1,6 +1,7 @@
 """``memory on|off [--session|--project] [--for 2h]``: the person's switch.
 
-Off means 0 bytes shown to the agent and 0 kept of what it writes, for that stretch and for ever.
+Without ``--session`` or ``--project`` it is for everything on this installation. Off means 0
+bytes shown to the agent and 0 kept of what it writes, for that stretch and for ever.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 else:
     from hooks.record import NamedTuple
 
+ON = "memory on"  # the words that end whatever is off where they are said
 _UNITS = {"m": 60, "h": 3600, "d": 86400}
 _LONGEST = timedelta(days=366)
 
@@ -43,17 +45,28 @@ def run(args: str, ctx: VerbCtx) -> str:
     project = _project(ctx)
     if not wish.word:
         return _state(ctx, project)
+    what = _what(wish.scope, ctx, project)
     if wish.word == "off":
-        what = _what(wish.scope, ctx, project)
-        turn(
-            ctx.settings.home, False, what, ctx.at, ctx.at + wish.lasting if wish.lasting else None
-        )
-    else:
-        # A plain "on" means: I want memory here. It also ends what is off for just this place.
-        names = [_what(wish.scope, ctx, project)] if wish.scope else _here(ctx, project)
-        for what in names:
-            turn(ctx.settings.home, True, what, ctx.at)
+        until = ctx.at + wish.lasting if wish.lasting else None
+        turn(ctx.settings.home, False, what, ctx.at, until)
+        return _switched_off(ctx, project, what)
+    # A plain "on" means: I want memory here. It also ends what is off for just this place.
+    for name in [what] if wish.scope else _here(ctx, project):
+        turn(ctx.settings.home, True, name, ctx.at)
+    if wish.scope and load(ctx.settings.home).off(ctx.at, project, ctx.session_id):
+        return f"Nothing is off {_where(what)} now, but {_state(ctx, project, 'memory')}"
     return _state(ctx, project)
+
+
+def _switched_off(ctx: VerbCtx, project: str, what: str) -> str:
+    """Tell what was recorded, and what is off besides and longer."""
+    switches = load(ctx.settings.home)
+    own = switches.holding(ctx.at, (what,))
+    longest = switches.off(ctx.at, project, ctx.session_id)
+    said = f"Memory is off {describe(own)}." if own else _state(ctx, project)
+    if own and longest and longest.what != what:
+        said += f"\nIt is also off {describe(longest)}."
+    return said
 
 
 def parse(args: str) -> Wish:
@@ -125,24 +138,27 @@ def _here(ctx: VerbCtx, project: str) -> list[str]:
     return names
 
 
-def _state(ctx: VerbCtx, project: str) -> str:
+def _state(ctx: VerbCtx, project: str, memory: str = "Memory") -> str:
     switches = load(ctx.settings.home)
     if switches.damaged:
         hint = "repair or remove the file; until then nothing is captured or shown"
         raise StateError(switch.path(ctx.settings.home), switches.damaged, hint=hint)
     stretch = switches.off(ctx.at, project, ctx.session_id)
-    return "Memory is on here." if stretch is None else f"Memory is off {describe(stretch)}."
+    return f"{memory} is on here." if stretch is None else f"{memory} is off {describe(stretch)}."
 
 
 def describe(stretch: Off) -> str:
     """Say for what and how long it is off, as the rest of a sentence."""
     if stretch.what == DAMAGED:
-        return "for everything: memory-switch.json cannot be read"
-    where = "for everything"
-    if stretch.what.startswith("session:"):
-        where = "for this session"
-    elif stretch.what.startswith("project:"):
-        where = f"for {stretch.what[len('project:') :]}"
+        return f"{_where(ALL)}: memory-switch.json cannot be read"
     if stretch.until:
-        return f"{where}, until {minute(stretch.until)}"
-    return f"{where}, until you say `memory on`"
+        return f"{_where(stretch.what)}, until {minute(stretch.until)}"
+    return f"{_where(stretch.what)}, until you switch it on (`{ON}`)"
+
+
+def _where(what: str) -> str:
+    if what.startswith("session:"):
+        return "for this session"
+    if what.startswith("project:"):
+        return f"for the project {what[len('project:') :]}"
+    return "for everything on this installation"

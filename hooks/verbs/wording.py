@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from hooks.clock import parse_iso
+from hooks.context.compose import severity
+from scripts.swarm_v2.scope_key import SESSION, USER, scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,12 +35,27 @@ def one_line(text: str, width: int = 0) -> str:
     return folded[: width - 1].rstrip() + "…" if 0 < width < len(folded) else folded
 
 
-def memory_line(item: Item, width: int = 0) -> str:
-    """Write ``3f2a9c11  2026-11-30  lesson  text  (agent, high)``."""
-    notes = [WHO.get(item.cls, item.cls), item.severity, item.path]
+def memory_line(item: Item, width: int = 0, times: int = 1) -> str:
+    """Write ``3f2a9c11  2026-11-30  lesson  text  (agent, high)``; it was noted so many times."""
+    notes = [
+        WHO.get(item.cls, item.cls),
+        severity(item),
+        item.path,
+        whose(item),
+        "not delivered yet" if item.state == "waiting" else "",
+        f"noted {times} times" if times > 1 else "",
+    ]
     said = ", ".join(note for note in notes if note)
     text = one_line(item.text, width)
     return f"{short(item.id)}  {day(item.at)}  {item.type:<8}  {text}  ({said})"
+
+
+def whose(item: Item) -> str:
+    """Say of a personal memory and of a session's note what they are; "" for a project's."""
+    instance = scope_of(item.scope_key)
+    if instance == USER:
+        return "personal"
+    return f"only session {short(item.session)}" if instance == SESSION else ""
 
 
 def size(number: object) -> str:

@@ -1,4 +1,4 @@
-"""``brainhooks brain_status [--json]``, also the console script ``brain_status``."""
+"""``brainhooks brain_status [--verbose|--json]``, also the console script ``brain_status``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ def attach(app: typer.Typer, name: str) -> None:
 def _command(
     ctx: typer.Context,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Every number and whole id.")] = False,
 ) -> None:
-    text, code = report("--json" if as_json else "", verb_ctx(door(ctx)))
+    words = "--json" if as_json else "--verbose" if verbose else ""
+    text, code = report(words, verb_ctx(door(ctx)))
     typer.echo(text)
     raise typer.Exit(code)

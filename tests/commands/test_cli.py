@@ -92,7 +92,7 @@ def test_brain_status_exits_1_when_something_needs_a_person(home):
 def test_the_words_behind_a_verb_reach_it_unchanged(home):
     done = run_cli("memory", "off", "--for", "2h", home=home)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Memory is off for everything, until ")
+    assert done.stdout.startswith("Memory is off for everything on this installation, until ")
     assert (home / "memory-switch.json").exists()
     assert run_cli("memory", "on", home=home).stdout == "Memory is on here.\n"
 
@@ -104,7 +104,7 @@ def test_a_verb_in_an_agents_shell_knows_the_session(home):
 
     env = {"CLAUDE_CODE_SESSION_ID": "abc"}
     inside = run_cli("memory", "off", "--session", home=home, env=env)
-    assert inside.stdout.startswith("Memory is off for this session, until you say")
+    assert inside.stdout.startswith("Memory is off for this session, until you switch it on")
     assert run_cli("memory", home=home).stdout == "Memory is on here.\n"
 
 

@@ -46,3 +46,14 @@ def test_a_folder_is_an_error_without_a_traceback(home, tmp_path):
     done = run_cli("markers", "explain", str(tmp_path), home=home)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
+
+
+def test_no_secret_is_printed(home, tmp_path):
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    blanks = " " * 40
+    whole = f"<!-- @lesson -->{blanks}the forge takes {token}<!-- @/lesson -->"
+    text = f"{whole}\n<!-- @lesson -->{token}\n"
+    (tmp_path / "note.md").write_text(text, encoding="utf-8")
+    done = run_cli("markers", "explain", "note.md", home=home, cwd=tmp_path)
+    assert "[redacted:" in done.stdout
+    assert "ghp_" not in done.stdout

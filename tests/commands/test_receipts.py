@@ -126,3 +126,11 @@ def test_the_status_is_yellow_until_the_person_has_chosen(home, unknown):
     run_cli("receipts", "--assume-delivered", home=home)
     said = json.loads(run_cli("brain_status", "--json", home=home).stdout)
     assert [row for row in said["problems"] if "nobody knows" in row["what"]] == []
+
+
+def test_what_belongs_to_no_project_is_said_to(home, noon, project, tmp_path):
+    kept(home, noon, tmp_path, "nowhere", session="")
+    kept(home, noon, project, "in the shop")
+    said = run_cli("receipts", home=home).stdout.splitlines()
+    assert [line for line in said if "(for no project)" in line] == [said[1]]
+    assert "nowhere" in said[1]

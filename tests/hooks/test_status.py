@@ -8,11 +8,14 @@ import pytest
 
 from hooks.context import outbox, project_cache, session_index
 from hooks.context.brain_adapter import namespace
+from hooks.context.flush import drain
 from hooks.context.switch import ALL, turn
 from hooks.settings import Settings
-from hooks.status import PIECES, WAITS_LONG_S, collect_status, exit_code, render
-from hooks.status_text import LINES
+from hooks.status import PIECES, collect_status, exit_code, render
+from hooks.status_outbox import WAITS_LONG_S
+from hooks.status_text import LINES, SHORT
 from scripts.swarm_v2.installation import installation
+from tests.support.memories import remember
 
 
 @pytest.fixture
@@ -33,6 +36,7 @@ def problems(status: dict) -> list[str]:
 
 def test_every_piece_has_its_line():
     assert [name for name, _ in PIECES] == [name for name, _, _ in LINES]
+    assert {name for name, _, _ in SHORT} <= {name for name, _ in PIECES}
 
 
 def test_a_home_that_does_not_exist_is_green_and_stays_absent(home, look):
@@ -54,7 +58,10 @@ def test_it_names_installation_cutover_and_brain(home, noon, look):
     assert status["installation"]["cutover"] == "2026-11-30T12:00:00.000000+00:00"
     assert status["brain"]["kind"] == "local"
     assert status["brain"]["hash"] == namespace(Settings(home=str(home))).brain
-    assert made.installation_id in render(status)
+    assert made.installation_id in render(status, verbose=True)
+    assert made.installation_id not in render(status)
+    assert status["brain"]["hash"] not in render(status)
+    assert made.installation_id[5:13] in render(status)
 
 
 def test_a_brain_address_that_cannot_be_used_is_red_and_never_echoed(look):
@@ -102,7 +109,8 @@ def test_a_switched_off_memory_is_no_problem_but_says_its_end(home, noon, look):
 
     assert status["level"] == "green"
     assert status["memory"]["on"] is False
-    assert "off for everything, until 2026-11-30 14:00 UTC" in render(status)
+    said = "memory is off for everything on this installation, until 2026-11-30 14:00 UTC"
+    assert render(status).split("\n")[0] == f"brainhooks: {said} (green)"
 
 
 def test_a_damaged_switch_is_red(home, look):
@@ -137,6 +145,78 @@ def test_a_marker_that_waits_for_more_than_a_day_needs_the_person(home, noon, lo
     assert status["outbox"]["oldest_age_s"] == age_s
 
 
+UNDELIVERABLE = {
+    "no brain": {"brain_source": "none"},
+    "no such folder": {"brain_source": "file", "brain_path": "/proc/no/such/folder"},
+    "an address nobody answers at": {"brain_url": "http://127.0.0.1:9/brain"},
+}
+
+
+@pytest.mark.parametrize("settings", UNDELIVERABLE.values(), ids=UNDELIVERABLE.keys())
+@pytest.mark.parametrize(
+    ("age_s", "level"), [(60, "yellow"), (WAITS_LONG_S, "yellow"), (WAITS_LONG_S + 1, "red")]
+)
+def test_what_cannot_be_delivered_needs_the_person(home, noon, look, settings, age_s, level):
+    installation(str(home), noon)
+    waiting(home, noon, age_s=age_s)
+    drain(Settings(home=str(home), **settings), {}, noon)
+    [name] = outbox.names(str(home))
+    os.utime(os.path.join(outbox.folder(str(home)), name), (noon.timestamp() - age_s,) * 2)
+
+    status = look(**settings)
+
+    assert (status["level"], exit_code(status)) == (level, 1)
+    [what] = problems(status)
+    assert what.startswith("1 marker waits and cannot be delivered: ")
+    assert (
+        what.removeprefix("1 marker waits and cannot be delivered: ")
+        == (status["outbox"]["stopped"])
+    )
+    assert status["outbox"]["stopped"]
+    assert status["problems"][0]["next"]
+    assert "127.0.0.1" not in status["problems"][0]["next"]
+
+
+def test_without_a_brain_that_is_said_and_what_to_do(home, noon, look):
+    waiting(home, noon, age_s=60)
+    status = look(brain_source="none")
+    assert problems(status) == ["1 marker waits and cannot be delivered: no brain is configured"]
+    assert "unset BRAIN_SOURCE_TYPE" in status["problems"][0]["next"]
+
+
+def test_another_brains_failure_is_no_news_of_this_one(home, noon, look):
+    installation(str(home), noon)
+    waiting(home, noon, age_s=60)
+    drain(Settings(home=str(home), brain_source="none"), {}, noon)
+    assert look()["level"] == "green"
+
+
+def test_no_brain_is_no_problem_while_nothing_waits(look):
+    assert look(brain_source="none")["level"] == "green"
+
+
+def test_memories_for_no_project_and_of_sessions_are_counted_apart(home, noon, look):
+    remember(home, "a1", "here")
+    remember(home, "b2", "nowhere", project_id="")
+    remember(home, "c3", "a note of one session", scope="session")
+
+    status = look()
+
+    counted = status["brain"]["health"]
+    assert (counted["project"], counted["all"], counted["no_project"]) == (1, 3, 1)
+    assert "1 here, 3 in all; 1 for no project (`lessons --no-project`)" in render(status)
+
+
+def test_the_short_form_is_narrow_and_leaves_out_what_means_nothing(home, noon, look):
+    project_cache.store(
+        str(home), namespace(Settings(home=str(home))), "feed", {"items": []}, at=noon
+    )
+    short = render(look())
+    assert "feed" not in short
+    assert "namespace" not in short
+    assert max(len(line) for line in short.split("\n") if str(home) not in line) < 80
+
+
 def test_what_was_refused_needs_the_person(home, noon, look):
     waiting(home, noon, age_s=1)
     outbox.quarantine(str(home), outbox.names(str(home))[0], "too long")
@@ -144,7 +224,8 @@ def test_what_was_refused_needs_the_person(home, noon, look):
     status = look()
 
     assert (status["level"], status["outbox"]["quarantined"]) == ("yellow", 1)
-    assert "1 in quarantine" in render(status)
+    assert "nothing; 1 refused" in render(status)
+    assert problems(status)[0].startswith("1 marker was refused and lies, with its reason, in ")
 
 
 def test_refused_cache_reads_are_counted_by_kind(home, noon, look):
@@ -167,7 +248,7 @@ def test_caches_are_shown_with_their_age(home, noon, look):
     status = look()
 
     assert status["caches"]["feed"]["age_s"] == 120
-    assert "feed 2 min (1)" in render(status)
+    assert "feed 2 min (1)" in render(status, verbose=True)
 
 
 def test_the_last_run_of_each_event_is_shown(home, noon, look):
@@ -209,5 +290,5 @@ def test_a_piece_that_cannot_be_read_does_not_hide_the_others(home, look):
 
     assert status["level"] == "red"
     assert "error" in status["sessions"]
-    assert "markers       not readable" in render(status)
+    assert "marked        not readable" in render(status)
     assert status["project"]["id"] == "git.example.org/shop/web"

@@ -11,12 +11,15 @@ import os
 
 from hooks.context.brain_adapter import LOCAL_DATABASE, principal
 from hooks.context.brains import Ack, Item, local_words
+from hooks.context.brains.local_move import move
+from hooks.context.brains.local_row import FLEET, NAME, UNKNOWN, row_of
 from hooks.context.brains.local_schema import BRANCH, SCHEMA, VERSION
+from hooks.context.brains.replacing import may_replace
 from hooks.context.database import Database
 from hooks.context.remote import apply_alias
-from hooks.context.thought import digest_of, scope_of
 from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable, HookError
-from scripts.swarm_v2.scope_key import Identity, ScopeKeyError, resolve_scope_key
+from scripts.swarm_v2.scope_key import SESSION, Identity, resolve_scope_key
+from scripts.swarm_v2.scope_key import scope_of as instance_of
 from scripts.swarm_v2.wire_json import dumps, load_object
 
 TYPE_CHECKING = False
@@ -26,10 +29,6 @@ if TYPE_CHECKING:
 
     from hooks.settings import Settings
 
-NAME = "local"
-FLEET = "fleet"  # the space of what was shared with everybody
-MIN_PREFIX = 8  # of an id that an agent supersedes: what it was shown, not a lucky guess
-UNKNOWN = "unknown"  # the space of what belongs to no known project
 _NO_COLUMNS = ("state", "priority", "until")
 _FIELDS = (*(name for name in Item._fields if name not in _NO_COLUMNS), "superseded_by")
 _COLUMNS = ", ".join(_FIELDS)
@@ -41,6 +40,7 @@ _VISIBLE = """(
         OR substr(scope_key, 1, length(:run)) = :run))
     OR (scope_key = :user AND accepted)
 )"""
+_OWN = "(scope_key IN ('space', :user) OR substr(scope_key, 1, length(:run)) = :run)"
 _CROSSES = "(type = 'signal' OR space = 'fleet' OR scope_key <> 'space')"
 
 
@@ -114,11 +114,8 @@ class LocalBrain:
     def find(self, prefix: str) -> list[Item]:
         """Return the memories, superseded ones too, whose id begins so and that we may see."""
         named = {"prefix": prefix.lower(), **self._sight("", self._who)}
-        own = "(scope_key IN ('space', :user) OR substr(scope_key, 1, length(:run)) = :run)"
-        return self._items(
-            f"substr(id, 1, length(:prefix)) = :prefix AND {own} ORDER BY seq",
-            named,
-        )
+        where = f"substr(id, 1, length(:prefix)) = :prefix AND {_OWN} ORDER BY seq"
+        return self._items(where, named)
 
     def waiting(self) -> list[Item]:
         """Return what a person has yet to accept before another project may see it."""
@@ -127,6 +124,11 @@ class LocalBrain:
             "ORDER BY seq",
             self._sight("", self._who),
         )
+
+    def unattributed(self) -> list[Item]:
+        """Return what was kept for no project, and that this principal may see."""
+        where = f"{_LIVE} AND space = '{UNKNOWN}' AND {_OWN} ORDER BY seq"
+        return self._items(where, self._sight("", self._who))
 
     def history(self, key: str) -> list[Item]:
         """Return what a memory replaced, the latest first."""
@@ -138,6 +140,14 @@ class LocalBrain:
             wanted += [item.id for item in older]
         return found
 
+    def unknown_keys(self, keys: Sequence[str]) -> list[str]:
+        """Return those of ``keys`` that were never acknowledged here, in their order."""
+        rows = self._db.rows(
+            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT key FROM known)",
+            (dumps(list(keys)),),
+        )
+        return [str(row[0]) for row in rows]
+
     def attrs_of(self, key: str) -> dict[str, str]:
         """Return the attributes a memory was posted with; {} when there is no such memory."""
         row = self._db.one("SELECT attrs FROM memory WHERE id = ?", (key,))
@@ -145,9 +155,11 @@ class LocalBrain:
         return {name: str(value) for name, value in (found or {}).items()}
 
     def counts(self, project: str) -> dict[str, int]:
-        """Return the number of live memories: of the project, of all, waiting, forgotten."""
+        """Return the number of live memories; a session's own notes are not its project's."""
+        seen = self.project_memory(project, self._who)
         return {
-            "project": len(self.project_memory(project, self._who)),
+            "project": sum(instance_of(item.scope_key) != SESSION for item in seen),
+            "no_project": len(self.unattributed()),
             "all": self._db.number(f"SELECT count(*) FROM memory WHERE {_LIVE}"),
             "waiting": len(self.waiting()),
             "forgotten": self._db.number("SELECT count(*) FROM grave"),
@@ -177,7 +189,7 @@ class LocalBrain:
     # Writing.
 
     def post_marker(self, body: Mapping[str, object], key: str) -> Ack:
-        new = _row(body, key, self._who)
+        new = row_of(body, key, self._who)
         with self._db.writing():
             known = self._known(new)
             if known is not None:
@@ -201,7 +213,22 @@ class LocalBrain:
     def accept(self, key: str) -> bool:
         """Let a memory cross projects; say whether there is such a memory."""
         with self._db.writing():
-            return self._db.run("UPDATE memory SET accepted = 1 WHERE id = ?", (key,)) > 0
+            there = self._db.run("UPDATE memory SET accepted = 1 WHERE id = ?", (key,)) > 0
+            for item in self._items("id = :key AND cls <> 'person'", {"key": key}):
+                self._supersede(item, self._space_of(key))
+        return there
+
+    def move(self, key: str, project: str) -> bool:
+        """Give a live memory, with its history, to a project; False where there is none.
+
+        One that was shared with everybody has no project to leave.
+        """
+        where = f"id = ? AND {_LIVE} AND space <> '{FLEET}'"
+        with self._db.writing():
+            if self._db.one(f"SELECT 1 FROM memory WHERE {where}", (key,)) is None:
+                return False
+            move(self._db, [key, *(item.id for item in self.history(key))], project)
+        return True
 
     def forget(self, key: str) -> bool:
         """Erase a memory with all that it replaced, and keep it away for ever."""
@@ -245,7 +272,10 @@ class LocalBrain:
         self._db.run("INSERT OR IGNORE INTO known VALUES (?, ?)", (key, record))
 
     def _insert(self, new: dict[str, object]) -> None:
-        self._supersede(new)
+        old = self._supersede(_item([new[name] for name in _FIELDS]), str(new["space"]))
+        if old is not None and new["cls"] == "person":
+            # correcting a memory does not let it cross projects
+            new["accepted"] = int(old.accepted)
         names, marks = ", ".join(new), ", ".join("?" * len(new))
         values = tuple(new.values())
         self._db.run(f"INSERT INTO memory ({names}) VALUES ({marks})", values)
@@ -258,73 +288,41 @@ class LocalBrain:
             )
         local_words.add(self._db, seq, str(new["text"]), str(new["title"]))
 
-    def _supersede(self, new: dict[str, object]) -> None:
-        """Hide what ``new`` names. An agent reaches only its own space, and no person's word.
+    def _supersede(self, new: Item, space: str) -> Item | None:
+        """Hide what ``new`` names, and return it; see ``may_replace``.
 
         The text of a hidden memory stays, as history.
         """
-        wanted = str(new["supersedes"])
-        person = new["cls"] == "person"
-        if len(wanted) < (1 if person else MIN_PREFIX):
-            return
-        spaces = self._spaces(str(new["space"])) or [str(new["space"])]
-        rows = self._db.rows(
-            "SELECT id, cls, superseded_by, text FROM memory WHERE substr(id, 1, ?) = ? "
-            "AND scope_key = ? AND space IN (SELECT value FROM json_each(?))",
-            (len(wanted), wanted, new["scope_key"], dumps(spaces)),
+        wanted, person = new.supersedes, new.cls == "person"
+        if not wanted:
+            return None
+        named = {"id": wanted, "scope": new.scope_key, "new": new.id}
+        found = self._items(
+            "substr(id, 1, length(:id)) = :id AND id <> :new AND scope_key = :scope "
+            "AND space IN (SELECT value FROM json_each(:spaces))",
+            {**named, "spaces": dumps(self._spaces(space) or [space])},
         )
-        if person and len(rows) != 1:
-            raise BrainRefused(NAME, f"{len(rows)} memories here have the id {wanted}")
-        for record, cls, replaced_by, text in rows if len(rows) == 1 else ():
-            if person and replaced_by:
-                raise BrainConflict(str(record), str(replaced_by), self._text_of(replaced_by, text))
-            if person or cls != "person":
-                self._db.run(
-                    "UPDATE memory SET superseded_by = ? WHERE id = ? AND superseded_by = ''",
-                    (new["id"], record),
-                )
+        if person and len(found) != 1:
+            raise BrainRefused(NAME, f"{len(found)} memories here have the id {wanted}")
+        if len(found) != 1 or not may_replace(new, found[0], space):
+            return None
+        old = found[0]
+        by = self._db.one("SELECT superseded_by FROM memory WHERE id = ?", (old.id,))
+        if person and by and by[0]:
+            raise BrainConflict(old.id, str(by[0]), self._text_of(by[0], old.text))
+        self._db.run(
+            "UPDATE memory SET superseded_by = ? WHERE id = ? AND superseded_by = ''",
+            (new.id, old.id),
+        )
+        return old
+
+    def _space_of(self, key: str) -> str:
+        row = self._db.one("SELECT space FROM memory WHERE id = ?", (key,))
+        return str(row[0]) if row else UNKNOWN
 
     def _text_of(self, key: object, otherwise: object) -> str:
         row = self._db.one("SELECT text FROM memory WHERE id = ?", (key,))
         return str(row[0] if row else otherwise)
-
-
-def _row(body: Mapping[str, object], key: str, who: str) -> dict[str, object]:
-    """Return the columns of a new memory.
-
-    Raises:
-        BrainRefused: it is not a marker, or its scope names nobody.
-    """
-    type_, text, attrs = body.get("type"), body.get("content"), body.get("attrs")
-    if not isinstance(type_, str) or not isinstance(text, str) or not isinstance(attrs, dict):
-        raise BrainRefused(NAME, "it is not a marker")
-    get = {name: value for name, value in attrs.items() if isinstance(value, str)}.get
-    scope, session = scope_of(attrs), get("session_id", "")
-    try:
-        scope_key = resolve_scope_key(scope, Identity(who, session))
-    except ScopeKeyError as err:
-        raise BrainRefused(NAME, str(err)) from None
-    project = get("project_id", "")
-    project = "" if project == UNKNOWN or get("share") == FLEET else project
-    cls = "person" if get("class") == "person" else "agent"
-    return {
-        "space": FLEET if get("share") == FLEET else project or UNKNOWN,
-        "branch": BRANCH,
-        "id": key,
-        "scope_key": scope_key,
-        "type": type_,
-        "text": text,
-        "cls": cls,
-        **{name: get(name, "") for name in ("severity", "title", "message_id", "path")},
-        "at": get("ts", ""),
-        "project": project,
-        "session": session,
-        "supersedes": get("supersedes", "").lower(),
-        "attrs": dumps(attrs, sort_keys=True),
-        "digest": digest_of(type_, scope, text),
-        "accepted": int(cls == "person"),
-        "superseded_by": "",
-    }
 
 
 def _item(row: Sequence[object]) -> Item:

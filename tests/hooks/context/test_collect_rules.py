@@ -7,9 +7,10 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+from hooks.clock import parse_iso
 from hooks.context import marks, switch
 from hooks.context.brain_adapter import namespace
-from hooks.context.scope_log import load
+from hooks.context.scope_log import LAUNCH_TOLERANCE_S, load
 from scripts.swarm_v2 import keyspace
 from tests.support.keeping import Kept, lesson, turn
 
@@ -30,6 +31,22 @@ def test_the_project_is_the_one_in_force_when_the_marker_was_written(kept, repo)
         "web",
         "api",
         "web",
+    ]
+
+
+def test_a_marker_that_says_it_was_written_just_before_the_launch_has_its_scope(kept):
+    """Whole-second timestamps, or a clock that was stepped in between."""
+    turn(kept, lesson("first"))
+    kept.collect()
+    [launch] = load(kept.home, kept.session.id)
+    begun = parse_iso(launch.at)
+    assert begun is not None
+    tolerance = timedelta(seconds=LAUNCH_TOLERANCE_S)
+    kept.session.says(lesson("near"), at=begun - tolerance)
+    kept.collect()
+    assert [(r.document["content"], r.project) for r in kept.receipts()] == [
+        ("first", WEB),
+        ("near", WEB),
     ]
 
 

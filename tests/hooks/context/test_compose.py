@@ -116,3 +116,10 @@ def test_comparisons_and_arrows_in_a_memory_stay_as_written():
 
 def test_dates_are_shown_and_never_ages():
     assert "2026-11-08" in told(item(7, "x")).text
+
+
+def test_only_a_known_severity_is_told_as_one():
+    known, other = item(1, "a thing", severity="Critical"), item(2, "b thing", severity="doom")
+    assert "critical" in told(known).sources[0].line
+    assert "doom" not in told(other).text
+    assert ranked([other, known]) == [known, other]

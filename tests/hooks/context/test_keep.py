@@ -47,7 +47,7 @@ def test_a_persons_words_are_kept_verbatim_as_theirs_through_outbox_and_receipt(
     assert len(kept.waiting()) == 1
     kept.drain()
     (item,) = kept.memory()
-    assert (item.id, item.text, item.cls, item.accepted) == (one.key, text, "person", True)
+    assert (item.id, item.text, item.cls, item.accepted) == (one.key, text, "person", False)
 
 
 def test_the_same_words_twice_are_one_memory(kept):

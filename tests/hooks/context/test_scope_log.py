@@ -216,6 +216,18 @@ def test_what_was_in_force_before_the_first_transition_is_unknown(home):
     assert scope_at(str(home), "no-such-session", NOON) is None
 
 
+def test_the_launch_counts_a_little_early_and_for_its_own_session_only(home):
+    record(str(home), SESSION, NOON, WEB)
+    record(str(home), SESSION, NOON + timedelta(seconds=1), DOCS)
+    log = scope_log.load(str(home), SESSION)
+    near, tolerance = scope_log.in_force_near, timedelta(seconds=scope_log.LAUNCH_TOLERANCE_S)
+
+    assert near(log, NOON - tolerance).project_id == WEB.project_id
+    assert near(log, NOON - tolerance - timedelta(microseconds=1)) is None
+    assert near(log, NOON + timedelta(seconds=1)).project_id == DOCS.project_id
+    assert near([], NOON) is None
+
+
 SCOPES = [WEB, DOCS, WEB._replace(branch="b"), WEB._replace(swarm="s", task="t", lane="l")]
 HISTORY = st.lists(st.tuples(st.integers(0, 12), st.sampled_from(SCOPES)), max_size=12)
 

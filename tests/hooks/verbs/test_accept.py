@@ -40,7 +40,9 @@ def test_an_accepted_signal_is_in_the_feed_at_once(home, ctx):
 
 def test_a_projects_own_lesson_does_not_cross(home, ctx):
     remember(home, "c3", "stays here")
-    assert "stays in its project" in run("c3c3c3c3", ctx)
+    remember(home, "d4", "a person said so, here", **{"class": "person"})
+    for key in ("c3c3c3c3", "d4d4d4d4"):
+        assert "stays in its project" in run(key, ctx)
     assert feed(ctx) == []
 
 

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import os
+from datetime import timedelta
+
 import pytest
 
 from hooks.clock import iso
-from hooks.context import injections
+from hooks.context import injections, session_index
 from hooks.context.compose import Source
 from hooks.context.ledger import Ledger, Sighting
 from hooks.verbs.explain import NoSuchSessionError, line_number, run
-from tests.support.memories import remember
+from tests.support.memories import WEB, remember
 
 
 def told(ctx, key: str, line: str, session: str = "session-1") -> None:
@@ -65,14 +68,49 @@ def test_a_session_that_was_told_nothing(home, ctx):
     assert not home.exists()
 
 
-def test_outside_a_session_the_latest_one_is_explained_and_any_by_its_beginning(ctx):
-    told(ctx, "a1" * 16, "- one", session="abc-1")
+def indexed(ctx, session: str, project: str = WEB, **fields: str) -> None:
+    entry = session_index.Entry(session, iso(ctx.at), project, **fields)
+    session_index.append(ctx.settings.home, entry)
+
+
+def test_outside_a_session_the_latest_of_this_project_is_explained_by_what_was_noted(ctx):
+    for minutes, session, project in (
+        (1, "old-1", WEB),
+        (2, "new-2", WEB),
+        (3, "other-3", "git.example.org/shop/api"),
+    ):
+        later = ctx._replace(at=ctx.at + timedelta(minutes=minutes))
+        told(later, "a1" * 16, "- one", session=session)
+        indexed(later, session, project)
+    os.utime(injections.path_of(ctx.settings.home, "old-1"))  # as a forget does
     shell = ctx._replace(session_id="")
 
-    assert run("", shell).startswith("In session abc-1 the agent")
-    assert run("abc", shell).startswith("In session abc-1 the agent")
+    assert run("", shell).startswith(f"In session new-2 of {WEB} the agent")
+    assert run("other", shell).startswith("In session other-3 of git.example.org/shop/api the")
+
+
+def test_a_project_of_which_no_session_was_told_anything_is_named(ctx):
+    told(ctx, "a1" * 16, "- one", session="other-3")
+    indexed(ctx, "other-3", "git.example.org/shop/api")
+    said = run("", ctx._replace(session_id=""))
+    assert said.startswith(f"The agent was told nothing in any session of {WEB};")
+
+
+def test_a_folder_without_a_project_has_its_own_sessions(ctx, tmp_path):
+    for name in ("here", "there"):
+        folder = tmp_path / name
+        folder.mkdir()
+        told(ctx, "a1" * 16, "- one", session=f"in-{name}")
+        indexed(ctx, f"in-{name}", "unknown", cwd=str(folder))
+    shell = ctx._replace(session_id="", cwd=str(tmp_path / "here"))
+    assert run("", shell).startswith("In session in-here the agent")
+
+
+def test_any_session_is_named_by_its_beginning(ctx):
+    told(ctx, "a1" * 16, "- one", session="abc-1")
+    assert run("abc", ctx).startswith("In session abc-1 the agent")
     with pytest.raises(NoSuchSessionError):
-        run("../../etc", shell)
+        run("../../etc", ctx)
 
 
 def test_what_was_only_the_how_to_note_is_said_so(ctx):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hooks.context.switch import load
@@ -16,19 +18,19 @@ def is_off(ctx, project: str = WEB, session: str = "session-1") -> bool:
 
 def test_off_holds_for_everything_and_the_end_is_said(ctx):
     assert run("off --for 90m", ctx) == (
-        "Memory is off for everything, until 2026-11-30 13:30 UTC."
+        "Memory is off for everything on this installation, until 2026-11-30 13:30 UTC."
     )
     assert run("", ctx).startswith("Memory is off for everything")
     assert is_off(ctx, "another/project/x", "another-session")
 
 
 def test_a_session_and_a_project_are_switched_alone(ctx):
-    assert "off for this session, until you say `memory on`" in run("off --session", ctx)
+    assert "off for this session, until you switch it on (`memory on`)" in run("off --session", ctx)
     assert is_off(ctx)
     assert not is_off(ctx, session="session-2")
     run("on", ctx)
 
-    assert f"off for {WEB}" in run("off --project", ctx)
+    assert f"off for the project {WEB}" in run("off --project", ctx)
     assert is_off(ctx, session="session-2")
     assert not is_off(ctx, project="another/project/x")
 
@@ -43,7 +45,43 @@ def test_a_plain_on_ends_whatever_is_off_here(ctx):
 def test_on_for_a_session_says_what_still_holds(ctx):
     run("off", ctx)
     run("off --session", ctx)
-    assert run("on --session", ctx).startswith("Memory is off for everything")
+    assert run("on --session", ctx).startswith(
+        "Nothing is off for this session now, but memory is off for everything on this installation"
+    )
+
+
+@pytest.mark.parametrize("scope", ["project", "session"])
+def test_off_for_a_part_is_said_to_be_recorded_while_everything_is_off(ctx, scope):
+    run("off --for 1h", ctx)
+
+    said = run(f"off --{scope} --for 2h", ctx).split("\n")
+    shorter = run(f"off --{scope} --for 30m", ctx).split("\n")
+
+    name = {"project": f"the project {WEB}", "session": "this session"}[scope]
+    assert said == [f"Memory is off for {name}, until 2026-11-30 14:00 UTC."]
+    assert shorter == [
+        f"Memory is off for {name}, until 2026-11-30 12:30 UTC.",
+        "It is also off for everything on this installation, until 2026-11-30 13:00 UTC.",
+    ]
+
+
+def test_a_session_that_starts_while_memory_is_off_says_until_when_and_how_to_end_it(session, home):
+    first = session()
+    first.start()
+    first.prompt("/brainhooks:memory off --project --for 2h")
+    told = session().start().message
+    first.prompt("/brainhooks:memory off")
+    open_end = session().start().message
+
+    assert re.fullmatch(
+        rf"brainhooks: memory is off for the project {WEB}, until \d{{4}}-\d\d-\d\d \d\d:\d\d UTC; "
+        "/brainhooks:memory on switches it on before",
+        told,
+    )
+    assert open_end == (
+        "brainhooks: memory is off for everything on this installation, "
+        "until you switch it on (/brainhooks:memory on)"
+    )
 
 
 def test_asking_changes_nothing(home, ctx):

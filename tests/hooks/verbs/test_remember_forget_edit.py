@@ -112,6 +112,25 @@ def test_a_forgotten_memory_is_gone_from_every_cache_and_never_comes_back(home, 
     assert found.returncode == 1, found.stdout
 
 
+def test_a_second_forget_says_so(home, ctx):
+    post(home, "a1", "the old way")
+    forget("a1a1a1a1", ctx)
+    assert forget("a1a1a1a1", ctx) == "a1a1a1a1 is already forgotten."
+    nobrain = ctx._replace(settings=ctx.settings._replace(brain_source="none"))
+    with pytest.raises(HookError):
+        forget("dead", nobrain)
+
+
+def test_forget_in_another_project_names_the_memorys_own(home, ctx, tmp_path):
+    for key in ("a1", "b2"):
+        post(home, key, "of the web shop")
+    post(home, "c3", "of nothing", project_id="")
+    elsewhere = ctx._replace(cwd=str(tmp_path))
+    assert forget("a1a1a1a1", ctx).startswith("Forgot a1a1a1a1: of the web")
+    assert forget("b2b2b2b2", elsewhere).startswith(f"Forgot b2b2b2b2, of {WEB}: of the web")
+    assert forget("c3c3c3c3", ctx).startswith("Forgot c3c3c3c3, of no project: ")
+
+
 def test_what_still_waits_for_a_brain_can_be_forgotten(ctx):
     nobrain = ctx._replace(settings=ctx.settings._replace(brain_source="none"))
     key = id_of(remember("wait for it", nobrain))

@@ -285,7 +285,13 @@ def test_counts_and_health_say_what_is_there(brain):
     brain.post_marker(body(), key())
     brain.post_marker(body("x", type_="signal"), key())
     brain.forget(key())
-    assert brain.counts(WEB) == {"project": 2, "all": 2, "waiting": 1, "forgotten": 1}
+    assert brain.counts(WEB) == {
+        "project": 2,
+        "no_project": 0,
+        "all": 2,
+        "waiting": 1,
+        "forgotten": 1,
+    }
     assert brain.health()["ok"] is True
 
 
