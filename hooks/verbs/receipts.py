@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from hooks.context.attribution import HOMELESS
 from hooks.context.ledger import Ledger
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.wording import count, day, one_line, short
-from scripts.swarm_v2.wire_json import dumps
+from hooks.verbs.wording import count, day, one_line, plain, short
+from scripts.swarm_v2.wire_json import clean, dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def run(args: str, ctx: VerbCtx) -> str:
 
 def report(home: str, session: str, *, as_json: bool = False, limit: int = MOST) -> str:
     """Return the receipts of ``session`` ("" for all), at most ``limit``."""
+    session = clean(session)  # bytes that are no text name no session
     ledger = Ledger.read_only(home)
     receipts: list[Receipt] = []
     ignored: list[Sighting] = []
@@ -34,7 +36,7 @@ def report(home: str, session: str, *, as_json: bool = False, limit: int = MOST)
             receipts, ignored = ledger.receipts(session, limit), ledger.ignored(session, limit)
         finally:
             ledger.close()
-    return _as_json(receipts, ignored) if as_json else _as_text(receipts, ignored)
+    return _as_json(receipts, ignored) if as_json else plain(_as_text(receipts, ignored))
 
 
 def _as_json(receipts: list[Receipt], ignored: list[Sighting]) -> str:
@@ -54,7 +56,9 @@ def _as_text(receipts: list[Receipt], ignored: list[Sighting]) -> str:
 
 def _receipt(receipt: Receipt) -> str:
     text = one_line(str(receipt.document.get("content", "")), TEXT_WIDTH)
-    notes = [receipt.reason]
+    attrs = receipt.document.get("attrs")
+    homeless = isinstance(attrs, dict) and attrs.get("attribution") in HOMELESS
+    notes = [receipt.reason, "for no project" if homeless else ""]
     if receipt.redacted:
         notes.append("redacted: " + receipt.redacted)
     if receipt.record and receipt.record != receipt.key:
