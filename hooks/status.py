@@ -103,6 +103,12 @@ def _brain(look: Look) -> Piece:
         if not look.settings.brain_url:
             todo = "set BRAIN_SOURCE_PATH to the brain's folder, or unset BRAIN_SOURCE_TYPE"
         return Piece(data, (Problem("red", what, todo),))
+    if kind == "file" and _is_installed(look.settings.home):
+        return _folder(look, data)
+    if kind == "http":
+        from hooks.status_service import service
+
+        return service(look, data, str(_project(look).data["id"]))
     if kind == "local":
         path = os.path.join(look.settings.home, LOCAL_DATABASE)
         data["exists"] = os.path.exists(path)

@@ -11,7 +11,8 @@ from hooks.context.collect import Kept
 from hooks.context.keeping import Keeper, Origin
 from hooks.context.ledger import Ledger
 from hooks.context.ledger_notes import Tombstone, bury
-from hooks.context.thought import think
+from hooks.context.markers import TYPES
+from hooks.context.thought import digest_of, think
 from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable
 from scripts.swarm_v2.scope_key import scope_of
 from scripts.swarm_v2.wire_json import dumps
@@ -118,7 +119,8 @@ def edit(
         if not found:
             raise NotOneMemory(old_key, 0)
         attrs = {**brain.attrs_of(old_key), "supersedes": old_key}  # type: ignore[attr-defined]
-        kept, body = _prepare_edit(settings, where, found[0].type, text, attrs)
+        type_ = found[0].type if found[0].type in TYPES else "lesson"  # a service has others
+        kept, body = _prepare_edit(settings, where, type_, text, attrs)
         if not hasattr(brain, "edit"):  # a service: the new text waits, the old one is gone here
             bury(settings.home, Tombstone(old_key, at=iso(where.at)))
             brain.forget(old_key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hooks.context import keep
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.library import one, open_library, refresh
+from hooks.verbs.library import have_told, one, open_library, refresh
 from hooks.verbs.wording import one_line, short
 
 TEXT_WIDTH = 200
@@ -23,6 +23,7 @@ def run(args: str, ctx: VerbCtx) -> str:
         refresh(ctx, brain, [item])
     finally:
         brain.close()
+    have_told(ctx, "flush")
     lines = [
         f"{short(item.id)} is {short(kept.key)} now: {one_line(kept.text, TEXT_WIDTH)}",
         f"Before: {one_line(item.text, TEXT_WIDTH)}",

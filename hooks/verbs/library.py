@@ -75,6 +75,24 @@ def open_library(ctx: VerbCtx) -> Library:
     return brain  # type: ignore[return-value]  # proven by its `find` just now
 
 
+def have_told(ctx: VerbCtx, task: str) -> None:
+    """Let a worker tell a brain behind a network of a change; a verb waits for none.
+
+    Where none can be started, the next session's does it.
+    """
+    from hooks.context.brain_adapter import brain_kind
+    from hooks.context.brains import BRAINS
+
+    if not BRAINS[brain_kind(ctx.settings)].library:
+        return
+    from hooks.spawn import detach, start_command
+
+    try:
+        detach(start_command(ctx.root, "worker", task), ctx.env)
+    except OSError:
+        return
+
+
 def is_id(word: str) -> bool:
     """Say whether ``word`` can be (the beginning of) a memory's id."""
     return MIN_PREFIX <= len(word) <= 32 and _HEX.issuperset(word.lower())

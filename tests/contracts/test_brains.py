@@ -27,20 +27,19 @@ def kind(request):
 
 
 @pytest.fixture
-def settings(kind, home, tmp_path, request):
+def settings(kind, home, tmp_path):
     """Settings that lead to an empty brain of ``kind``; a new kind is a branch here."""
     installation(str(home), NOON)
     plain = Settings(str(home), principal=ANN)
     if kind == "file":
         (tmp_path / "notes").mkdir()
-        return plain._replace(brain_source="file", brain_path=str(tmp_path / "notes"))
-    if kind in ("http", "hub"):
-        server = BrainServer(tmp_path / "service", hub=kind == "hub")
-        request.addfinalizer(server.stop)
-        server.start()
-        http = Http(token=server.token)
-        return plain._replace(brain_url=server.url, http=http)
-    return plain
+        yield plain._replace(brain_source="file", brain_path=str(tmp_path / "notes"))
+    elif kind in ("http", "hub"):
+        with BrainServer(tmp_path / "service", hub=kind == "hub") as server:
+            http = Http(token=server.token)
+            yield plain._replace(brain_url=server.url, http=http)
+    else:
+        yield plain
 
 
 class Opened:

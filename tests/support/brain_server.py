@@ -413,7 +413,8 @@ def serve() -> None:
     control = ThreadingHTTPServer(("127.0.0.1", 0), bound)
     control.daemon_threads = True
     threading.Thread(target=control.serve_forever, daemon=True).start()
-    print(server.server_address[1], control.server_address[1], flush=True)
+    sys.stdout.write(f"{server.server_address[1]} {control.server_address[1]}\n")
+    sys.stdout.flush()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     sys.stdin.read()  # ends with the parent
 

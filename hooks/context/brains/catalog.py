@@ -47,10 +47,9 @@ def connect(settings: Settings, at: datetime) -> Catalog:
     Raises:
         BrainUnreachable: nothing is.
     """
-    items = read(settings, at)
-    if items is None:
+    if read(settings, at) is None:
         raise BrainUnreachable(NAME, "nothing of it is on this machine yet")
-    return Catalog(settings, items, at)
+    return Catalog(settings, at)
 
 
 def ids_of(home: str, project: str) -> set[str]:
@@ -60,15 +59,18 @@ def ids_of(home: str, project: str) -> set[str]:
 
 
 class Catalog:
-    """See ``brains.Brain`` and ``verbs.library.Library``."""
+    """See ``brains.Brain`` and ``verbs.library.Library``. Every call reads what is on disk now."""
 
-    def __init__(self, settings: Settings, items: Iterable[Item], at: datetime) -> None:
+    def __init__(self, settings: Settings, at: datetime) -> None:
         self._settings, self._home, self._at = settings, settings.home, at
         self._who, self._brain = principal(settings), brain_id(settings)
+
+    @property
+    def _items(self) -> list[Item]:
         graves = Graves(self._home)
         accepted = service_notes.read(self._home, self._brain).accepted
-        live = [item for item in items if item.id not in graves.keys]
-        self._items = http_items.accept(live, accepted)
+        items = read(self._settings, self._at) or []
+        return http_items.accept([i for i in items if i.id not in graves.keys], accepted)
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -128,17 +130,24 @@ class Catalog:
         for item in found:
             digest = http_items.content_hash(item)
             service_notes.note_accepted(self._home, self._brain, key, digest)
-            self._items = http_items.accept(self._items, {key: digest})
-        store(self._settings, self._items, self._at)
         return bool(found)
 
     def forget(self, key: str) -> bool:
         """Take it out of what is on disk; the caller's tombstone keeps it out."""
-        left = [item for item in self._items if item.id != key]
-        there = len(left) < len(self._items)
-        self._items = left
+        items = read(self._settings, self._at) or []
+        left = [item for item in items if item.id != key]
         store(self._settings, left, self._at)
-        return there
+        return len(left) < len(items)
+
+    def unattributed(self) -> list[Item]:
+        return [item for item in self._items if item.project == http_items.UNKNOWN]
+
+    def counts(self, project: str) -> dict[str, int]:
+        return {
+            "project": len(self.project_memory(project, self._who)),
+            "all": len(self._items),
+            "waiting": len(self.waiting()),
+        }
 
     def post_marker(self, body: Mapping[str, object], key: str) -> Ack:  # noqa: ARG002 - never
         raise BrainUnreachable(NAME, "markers go to it by the worker")

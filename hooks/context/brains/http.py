@@ -8,7 +8,6 @@ so in ``/health``, can do both.
 
 from __future__ import annotations
 
-import os
 from urllib.parse import quote
 
 from hooks.context.brain_adapter import brain_id, principal
@@ -23,9 +22,9 @@ from hooks.context.brains import (
 )
 from hooks.context.brains.http_address import Address, parse, proxy_for, redirected
 from hooks.context.brains.http_connection import NAME, Answer, Connection
+from hooks.context.brains.http_token import token_of
 from hooks.context.ledger_notes import Graves, Tombstone, bury
-from hooks.errors import BrainMisspoke, BrainRefused, BrainUnreachable, HookError, StateError
-from hooks.settings import is_token
+from hooks.errors import BrainMisspoke, BrainRefused, BrainUnreachable, HookError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ KEY_HEADER = "X-Idempotency-Key"
 _KEEPS_METHOD = (307, 308)  # others turn a post into a question: followed only by questions
 
 
-def connect(settings: Settings, env: Mapping[str, str]) -> HttpBrain:
-    """Prepare to speak with the service; nothing is sent yet.
+def connect(settings: Settings, env: Mapping[str, str], who: str = "") -> HttpBrain:
+    """Prepare to speak with the service as ``who`` (default: the principal); nothing is sent yet.
 
     Raises:
         BrainUnreachable: the address or the token cannot be used. It says why, never with what.
@@ -47,7 +46,7 @@ def connect(settings: Settings, env: Mapping[str, str]) -> HttpBrain:
     try:
         address = parse(settings.brain_url)
         token = token_of(settings, env)
-        who = principal(settings)
+        who = who or principal(settings)
     except (HookError, ValueError) as err:
         raise BrainUnreachable(NAME, str(err)) from None
     link = Connection(
@@ -57,26 +56,6 @@ def connect(settings: Settings, env: Mapping[str, str]) -> HttpBrain:
         proxy=proxy_for(address, env),
     )
     return HttpBrain(settings, link, token, who)
-
-
-def token_of(settings: Settings, env: Mapping[str, str]) -> str:
-    """Return the bearer token, "" where none is set; the token itself wins over its file.
-
-    Raises:
-        StateError: the file is no proven secret, or holds what no header can carry.
-    """
-    http = settings.http
-    if http.token or not http.token_file:
-        return http.token
-    from hooks.context.secret_file import read_secret
-
-    path = http.token_file
-    if path.startswith("~/"):
-        path = os.path.join(env.get("HOME", ""), path[2:])
-    token = read_secret(path)
-    if not is_token(token):
-        raise StateError(path, "the secret file is refused: it holds more than one word")
-    return token
 
 
 class HttpBrain:
@@ -138,7 +117,7 @@ class HttpBrain:
         )
 
     def health(self) -> dict[str, object]:
-        """Return what the service says of itself.
+        """Return what the service says of itself; nothing is noted.
 
         Raises:
             BrainUnreachable: it does not say that it is well.
@@ -147,7 +126,7 @@ class HttpBrain:
         service = http_wire.parse_health(answer.body) if answer.status == 200 else None
         if service is None:
             raise BrainMisspoke(NAME, "its /health does not say that it is well")
-        return {"kind": NAME, "ok": True, "service": service, "hub": self.is_hub()}
+        return {"kind": NAME, "ok": True, "service": service, "hub": service == service_notes.HUB}
 
     def is_hub(self) -> bool:
         """Say whether the service is our own hub, by the name in its ``/health``.

@@ -220,5 +220,6 @@ def _ttl(row: Row) -> str:
 
 def _priority(row: Row) -> float:
     found = row.get("priority")
-    usable = isinstance(found, (int, float)) and not isinstance(found, bool)
-    return min(max(float(found), -1e9), 1e9) if usable else 0.0  # type: ignore[arg-type]
+    if not isinstance(found, (int, float)) or isinstance(found, bool):
+        return 0.0
+    return float(min(max(found, -1e9), 1e9))  # in this order: no float is as large as an int may be
