@@ -78,8 +78,10 @@ def write(path: str, data: bytes, *, durable: bool = True) -> None:
         sync_folder(folder)
 
 
-def link_new(path: str, data: bytes) -> bool:
+def link_new(path: str, data: bytes, *, durable: bool = True) -> bool:
     """Create ``path`` durably with ``data`` unless it exists; say whether we were first.
+
+    ``durable=False`` skips the two syncs: for what can be made again after a power cut.
 
     The temporary file is linked, so a reader never sees a part and the first writer wins.
     Where the filesystem has no hard links an exclusive lock beside the file serialises the
@@ -87,14 +89,15 @@ def link_new(path: str, data: bytes) -> bool:
     """
     folder = os.path.dirname(path) or os.curdir
     make_folder(folder)
-    aside = _write_aside(path, data, durable=True)
+    aside = _write_aside(path, data, durable=durable)
     try:
         first = _link(aside, path)
     finally:
         if os.path.lexists(aside):
             os.unlink(aside)
     # Also when we lost: the winner may not have come this far, and our caller builds on its file.
-    sync_folder(folder)
+    if durable:
+        sync_folder(folder)
     return first
 
 

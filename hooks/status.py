@@ -114,7 +114,20 @@ def _brain(look: Look) -> Piece:
         data["exists"] = os.path.exists(path)
         if data["exists"] and _is_installed(look.settings.home):
             data["health"] = _health(look)
+        return _lost(look, data)
     return Piece(data)
+
+
+def _lost(look: Look, data: Mapping[str, Any]) -> Piece:
+    """Tell of memories that were delivered and that the brain's file does not hold."""
+    from hooks.context.lost_records import count
+
+    number = count(look.settings, look.env) if _is_installed(look.settings.home) else 0
+    if not number:
+        return Piece(data)
+    what = f"the brain's file has lost {number} memories that it once had"
+    todo = "brainhooks flush sends them again, as the next session does"
+    return Piece({**data, "lost": number}, (Problem("yellow", what, todo),))
 
 
 def _is_installed(home: str) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 
 from hooks.clock import from_epoch, iso
+from hooks.context.database import be_patient
 from hooks.errors import BrainUnreachable, HookError
 from hooks.log import log
 from hooks.settings import load
@@ -43,6 +44,7 @@ def main(argv: Sequence[str], *, env: Mapping[str, str], now: float) -> int:
     if steps is None:
         return 1
     _stand_back()
+    be_patient()
     job = Job(load(env), env, from_epoch(now), argv[1:])
     for step in steps:
         try:
@@ -93,6 +95,15 @@ def flush(job: Job) -> None:
     done = drain(job.settings, job.env, job.at)
     if done.quarantined or done.stopped:
         job.log(f"flush: {done.quarantined} quarantined, {done.left} left {done.stopped}".rstrip())
+
+
+def restore(job: Job) -> None:
+    """Send again what the brain lost."""
+    from hooks.context.lost_records import restore as send_lost
+
+    found = send_lost(job.settings, job.env, job.at)
+    if found:
+        job.log(f"the brain had lost {found} memories; they are sent to it again")
 
 
 def flush_if_due(job: Job) -> None:
@@ -168,5 +179,5 @@ VERBS: dict[str, tuple[Callable[[Job], None], ...]] = {
     "catch-up": (catch_up, flush_if_due),
     "archive": (flush_if_due, archive),
     "archive-all": (archive_all,),
-    "start": (refresh, defer_the_rest, catch_up, flush_if_due, archive_ended, tidy_up),
+    "start": (refresh, defer_the_rest, catch_up, restore, flush_if_due, archive_ended, tidy_up),
 }

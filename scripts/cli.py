@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from hooks.context.database import be_patient
 from hooks.errors import HookError
 from hooks.verbs import VerbUsageError
 from scripts.commands import COMMANDS, Door
@@ -32,6 +33,7 @@ def brain_status() -> None:
 
 def run(args: list[str]) -> None:
     """Run one command line; a user's error is a sentence on stderr, never a traceback."""
+    be_patient()
     try:
         build(args)(args, obj=_door(), prog_name="brainhooks")
     except VerbUsageError as err:

@@ -88,6 +88,7 @@ class Task:
         self.ignored = self.held = 0
         self.notes: list[str] = []
         self._gatherer: Gatherer | None = None
+        self._no_ledger: StateError | None = None
 
     def read(self, source: Source, said: str = "", prompt_id: str = "") -> None:
         """Read one transcript on from where it was left, then the last message if it has more."""
@@ -97,19 +98,52 @@ class Task:
         ident = marks.transcript_id(name)
         try:
             with held(os.path.join(self.home, "locks", ident), wait_s=LOCK_WAIT_S):
-                if source.path:
-                    self._scan(source, ident)
-                if said:
-                    self.gatherer.believe(source, said, prompt_id)
+                self._read(source, ident, said, prompt_id)
         except (StateError, OSError) as err:
             self.notes.append(f"{os.path.basename(source.path) or 'no transcript'}: {err}")
 
+    def _read(self, source: Source, ident: str, said: str, prompt_id: str) -> None:
+        """Read it, once more from the start where the ledger turns out damaged on the way."""
+        file = marks.ledger_file(self.home)
+        before = (tuple(self.kept), self.ignored, self.held)
+        try:
+            self._read_once(source, ident, said, prompt_id)
+        except StateError as err:
+            if self._gatherer is None:
+                raise
+            from hooks.context.ledger_damage import is_ledgers, put_aside
+
+            if not is_ledgers(self.home, err):
+                raise
+            self._close()
+            put_aside(self.home, file)
+            self.kept[:], self.ignored, self.held = before
+            self._read_once(source, ident, said, prompt_id)
+
+    def _read_once(self, source: Source, ident: str, said: str, prompt_id: str) -> None:
+        if source.path:
+            self._scan(source, ident)
+        if said:
+            self.gatherer.believe(source, said, prompt_id)
+
+    def _close(self) -> None:
+        if self._gatherer is not None:
+            self._gatherer.close()
+            self._gatherer = None
+
     @property
     def gatherer(self) -> Gatherer:
+        """What keeps; opened once, and not tried again where that failed (it may have waited)."""
+        if self._no_ledger is not None:
+            raise self._no_ledger
         if self._gatherer is None:
             from hooks.context.gather import Gatherer
 
-            self._gatherer = Gatherer(self)
+            try:
+                self._gatherer = Gatherer(self)
+            except StateError as err:
+                self._no_ledger = err
+                raise
         return self._gatherer
 
     @property
@@ -149,8 +183,7 @@ class Task:
     def result(self) -> Collected:
         from hooks.context.flush import due
 
-        if self._gatherer is not None:
-            self._gatherer.close()
+        self._close()
         return Collected(
             tuple(self.kept),
             self.ignored,

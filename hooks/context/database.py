@@ -43,12 +43,30 @@ else:
     if sqlite3 is None:
         import sqlite3
 
-BUSY_S = 10.0  # one busy timeout everywhere; a batch of 256 markers on a slow disk holds for 5 s
+# How long to wait for another process's lock. An agent waits for a hook, so that is short: what
+# it could not keep or show, the next event or the worker does. Nobody waits for a worker.
+HOOK_BUSY_S = 1.0
+PATIENT_BUSY_S = 10.0  # a batch of 256 markers on a slow disk holds for 5 s
 _DAMAGE = (11, 26)  # SQLITE_CORRUPT and SQLITE_NOTADB: no database, or no longer one
+# What the C module says of a value that no column can hold: a lone surrogate, a number of more
+# than 64 bits; of any other object it says this.
+_UNFIT = (ValueError, OverflowError, TypeError)
+_BINDING = "Error binding parameter"
+
+_busy_s = [HOOK_BUSY_S]
+
+
+def be_patient() -> None:
+    """Wait long for locks from now on: for a process that no agent waits for."""
+    _busy_s[0] = PATIENT_BUSY_S
 
 
 class DamagedError(StateError):
     """The file is not the database we wrote."""
+
+
+class UnfitError(StateError):
+    """A value cannot be stored; the same one never will be. Nothing is wrong with the file."""
 
 
 def _as_state(path: str, what: str, *, damaged: bool) -> HookError:
@@ -71,7 +89,7 @@ class Database:
 
         Raises:
             DamagedError: it is not a database (as ``fault`` says it).
-            StateError: unreadable, locked for ``BUSY_S`` seconds, or of another version (too).
+            StateError: unreadable, locked for too long, or of another version (too).
         """
         self.path, self._fault = path, fault
         if create and not os.path.exists(path):
@@ -87,7 +105,7 @@ class Database:
     def _connect(self) -> sqlite3.Connection:
         try:
             return sqlite3.connect(
-                self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+                self.path, timeout=_busy_s[0], isolation_level=None, check_same_thread=False
             )
         except sqlite3.Error as err:
             raise self._translated(err) from None
@@ -98,7 +116,7 @@ class Database:
         found = self._version()
         if found < version and create:
             # First runs race: SQLite alone would let the loser fail on a table that exists.
-            with held(self.path + ".lock", wait_s=BUSY_S):
+            with held(self.path + ".lock", wait_s=_busy_s[0]):
                 found = self._version()
                 if found < version:
                     self._make(schema, version)
@@ -127,12 +145,16 @@ class Database:
             return self._db.execute(sql, values).rowcount
         except sqlite3.Error as err:
             raise self._translated(err) from None
+        except _UNFIT as err:
+            raise self._unfit(err) from None
 
     def rows(self, sql: str, values: Values = ()) -> list[tuple[object, ...]]:
         try:
             return self._db.execute(sql, values).fetchall()
         except sqlite3.Error as err:
             raise self._translated(err) from None
+        except _UNFIT as err:
+            raise self._unfit(err) from None
 
     def one(self, sql: str, values: Values = ()) -> tuple[object, ...] | None:
         found = self.rows(sql, values)
@@ -143,7 +165,12 @@ class Database:
         found = self.one(sql, values)
         return int(str(found[0])) if found and found[0] is not None else 0
 
+    def _unfit(self, err: Exception) -> HookError:
+        return UnfitError(self.path, f"it cannot hold a value ({type(err).__name__})")
+
     def _translated(self, err: sqlite3.Error) -> HookError:
+        if str(err).startswith(_BINDING):
+            return self._unfit(err)
         damaged = getattr(err, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
         what = "it is not a database any more" if damaged else str(err)
         return self._fault(self.path, what, damaged=damaged)
@@ -151,6 +178,18 @@ class Database:
     def writing(self) -> Transaction:
         """``with db.writing():`` takes the write lock at once; commits, or rolls all of it back."""
         return Transaction(self)
+
+    def roll_back(self) -> None:
+        """Undo what is open, if anything is; never a new error over the one that is the reason.
+
+        SQLite ends a transaction by itself on a full disk and on some other errors. What could
+        not be undone here is when the file is opened next: its journal is still there.
+        """
+        try:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+        except sqlite3.Error:
+            return
 
     def close(self) -> None:
         self._db.close()
@@ -171,12 +210,16 @@ class Transaction:
     def commit(self) -> None:
         if self._open:
             self._open = False
-            self._db.run("COMMIT")
+            try:
+                self._db.run("COMMIT")
+            except HookError:
+                self._db.roll_back()  # some failed commits leave it open
+                raise
 
     def rollback(self) -> None:
         if self._open:
             self._open = False
-            self._db.run("ROLLBACK")
+            self._db.roll_back()
 
     def __exit__(
         self, kind: type[BaseException] | None, err: BaseException | None, tb: TracebackType | None

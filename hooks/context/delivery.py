@@ -6,6 +6,7 @@ from hooks.clock import iso
 from hooks.context import outbox
 from hooks.context.brain_adapter import brain_id
 from hooks.context.brains import open_brain
+from hooks.context.database import DamagedError, UnfitError
 from hooks.context.flush import Drained
 from hooks.context.ledger import DONE, Ledger
 from hooks.context.ledger_notes import Graves
@@ -96,6 +97,8 @@ def deliver_all(
             for place, name in enumerate(names, 1):
                 run.tell(len(names) - place)
                 deliver(Delivery(run, name))
+        except DamagedError:
+            raise
         except (BrainUnreachable, StateError) as err:
             run.stopped = run.stopped or str(err)
         for finish in FINISH:
@@ -133,19 +136,21 @@ def in_order(run: Run) -> list[str]:
 
 
 def deliver(delivery: Delivery) -> None:
-    """Take one file as far as it can go; without a brain that is its row in the ledger."""
-    for step in DELIVER if delivery.run.brain is not None else RECOVER:
-        step(delivery)
-        if delivery.over:
-            return
+    """Take one file as far as it can go; without a brain that is its row in the ledger.
+
+    What cannot be stored or sent as it is never will be: it makes way for those behind it.
+    """
+    try:
+        for step in DELIVER if delivery.run.brain is not None else RECOVER:
+            step(delivery)
+            if delivery.over:
+                return
+    except (UnfitError, ValueError) as err:
+        delivery.quarantine(str(err))
 
 
 def restore_files(run: Run) -> None:
-    """Give a pending row without a file its file again: the row holds the body."""
-    keys = {outbox.key_in(name) for name in outbox.names(run.home)}
-    for receipt in run.ledger.waiting():
-        if receipt.key not in keys and receipt.body:
-            outbox.write(run.home, receipt.document)
+    files_again(run.home, run.ledger)
 
 
 def open_the_brain(run: Run) -> None:
@@ -155,13 +160,32 @@ def open_the_brain(run: Run) -> None:
         run.stopped = str(err)
 
 
+def restore_records(run: Run) -> None:
+    if run.brain is not None:
+        send_again(run.settings, run.ledger, run.brain, run.graves, run.at)
+
+
 def read_file(delivery: Delivery) -> None:
     try:
         delivery.document = outbox.read(delivery.run.home, delivery.name)
     except FileNotFoundError:  # a person forgot it, or another program drained it
         delivery.over = True
     except OutboxError as err:
-        delivery.quarantine(err.what)
+        document = _in_row(delivery)
+        if not document:
+            delivery.quarantine(err.what)
+            return
+        outbox.write_again(delivery.run.home, delivery.name, document)
+        delivery.document = document
+
+
+def _in_row(delivery: Delivery) -> dict[str, object]:
+    """Return what the receipt of a file holds that a power cut tore; {} for any other."""
+    run, key = delivery.run, outbox.key_in(delivery.name)
+    receipt = run.ledger.receipt(key) if key else None
+    if receipt is None or receipt.state != "pending" or not outbox.is_torn(run.home, delivery.name):
+        return {}
+    return receipt.document
 
 
 def give_key(delivery: Delivery) -> None:
@@ -283,7 +307,7 @@ def refresh_caches(run: Run) -> None:
         run.stopped = run.stopped or str(err)
 
 
-PREPARE: tuple[Callable[[Run], None], ...] = (restore_files, open_the_brain)
+PREPARE: tuple[Callable[[Run], None], ...] = (restore_files, open_the_brain, restore_records)
 RECOVER: tuple[Callable[[Delivery], None], ...] = (
     read_file,
     give_key,

@@ -13,6 +13,7 @@ from hooks.clock import iso
 from hooks.context import memory_off, outbox, switch
 from hooks.context.attribution import HOMELESS
 from hooks.context.collect import Kept, Start
+from hooks.context.database import UnfitError
 from hooks.context.keeping import Keeper, Origin, sighting, sighting_in
 from hooks.context.ledger import TOMBSTONES, Ledger, Read, Sighting
 from hooks.context.position import encode_position, parse_position, valid
@@ -128,6 +129,7 @@ class Work:
         self.item: Sighted | None = None
         self.sighting: Sighting | None = None  # None: it is known already
         self.document: dict[str, object] | None = None  # of a marker that is new
+        self.filed: set[str] = set()  # keys that have an outbox file
         self.kept: list[Kept] = []
         self.ignored = 0
 
@@ -149,24 +151,28 @@ def begin(work: Work) -> None:
 
 def add_orphans(work: Work) -> None:
     """Make the rows of files that a killed collector left, before anything is compared to rows."""
-    adopt_files(work.gatherer)
+    work.filed = adopt_files(work.gatherer)
 
 
-def adopt_files(gatherer: Gatherer) -> None:
-    """Inside a transaction: give every keyed outbox file its row and its sighting."""
+def adopt_files(gatherer: Gatherer) -> set[str]:
+    """Inside a transaction: give every keyed outbox file its row and its sighting.
+
+    Returns the keys that have a file. One that cannot be read or kept is the drainer's to deal
+    with, and holds up nothing here.
+    """
     home, ledger = gatherer.home, gatherer.ledger
-    for name in outbox.names(home):
-        key = outbox.key_in(name)
-        if key and ledger.receipt(key) is None:
-            try:
-                document = outbox.read(home, name)
-            except (OutboxError, FileNotFoundError):  # the drainer's to deal with
-                continue
+    named = {key: name for name in outbox.names(home) if (key := outbox.key_in(name))}
+    for key in ledger.without_receipt(named):
+        try:
+            document = outbox.read(home, named[key])
             if document.get("idempotency_key") == key:
                 ledger.add_receipt(document, gatherer.at)
                 seen = sighting_in(document)
                 if seen is not None:
                     ledger.add_sighting(seen)
+        except (OutboxError, UnfitError, FileNotFoundError):
+            continue
+    return set(named)
 
 
 def keep_all(work: Work) -> None:
@@ -204,7 +210,8 @@ def _judge_new(work: Work, thought: Thought, origin: Origin) -> None:
     gatherer, ledger = work.gatherer, work.ledger
     scope = gatherer.keeper.scope(origin.session, origin.at)
     key = gatherer.keeper.key(thought, origin, scope)
-    if gatherer.forbidden(origin, scope):
+    stood = gatherer.keeper.home_of(origin, work.source.session)
+    if gatherer.forbidden(origin, stood):
         _ignore(work, thought, origin, MEMORY_OFF)
     elif gatherer.is_forgotten(thought, origin, key):
         _ignore(work, thought, origin, FORGOTTEN)
@@ -213,21 +220,24 @@ def _judge_new(work: Work, thought: Thought, origin: Origin) -> None:
         work.sighting = sighting(thought, origin, known, "" if first else f"same as {known}")
     else:
         work.sighting = sighting(thought, origin, key)
-        work.document = gatherer.keeper.document(thought, origin, scope, key)
+        work.document = gatherer.keeper.document(thought, origin, stood, key)
 
 
 def _known_as(work: Work, thought: Thought, origin: Origin, key: str) -> str:
     """Return the key of the record that this sighting belongs to, "" for a new one.
 
     A marker that so far only the hook's payload had is adopted by its first line in the
-    transcript: same key, or same session, type and content after the prompt it answered.
+    transcript: same key, or same session, type and content after the prompt it answered. A
+    copy under another session may be read first; it repeats the prompt, whose id is nobody
+    else's.
     """
     if work.ledger.receipt(key) is not None:
         return key
-    for receipt in work.ledger.unseen(origin.session, thought.type, thought.digest):
+    for receipt in work.ledger.unseen(thought.type, thought.digest):
         from hooks.context.last_message import answers
 
-        if answers(origin.path, origin.at_byte, receipt.prompt_id):
+        copied = receipt.session != origin.session
+        if answers(origin.path, origin.at_byte, receipt.prompt_id, surely=copied):
             return receipt.key
     return ""
 
@@ -237,12 +247,18 @@ def _ignore(work: Work, thought: Thought, origin: Origin, reason: str) -> None:
 
 
 def write_file(work: Work) -> None:
-    """Make a new marker durable; its name is its own, so a repeat makes no second one."""
+    """Write a new marker's file; its name is its own, so a repeat makes no second one.
+
+    Not synced: its row is, and a file that a power cut takes is made again from that. Before
+    the row is there, the transcript is read again.
+    """
     document = work.document
     if document is None or is_proposal(document):
         return
-    if not work.gatherer.must_ask(_origin_of(work)):
-        outbox.write(work.gatherer.home, document)
+    key = str(document["idempotency_key"])
+    if key not in work.filed and not work.gatherer.must_ask(_origin_of(work)):
+        outbox.write_new(work.gatherer.home, document, durable=False)
+        work.filed.add(key)
 
 
 def _origin_of(work: Work) -> Origin:

@@ -10,6 +10,7 @@ from hooks.context.brains import BRAINS, open_for_person
 from hooks.context.collect import Kept
 from hooks.context.keeping import Keeper, Origin
 from hooks.context.ledger import Ledger
+from hooks.context.ledger_damage import heals
 from hooks.context.ledger_notes import Tombstone, bury
 from hooks.context.markers import TYPES
 from hooks.context.thought import digest_of, think
@@ -93,6 +94,7 @@ def remember(
     return Kept(key, thought.type, thought.content, thought.redacted)
 
 
+@heals
 def edit(
     settings: Settings,
     env: Mapping[str, str],
@@ -128,7 +130,7 @@ def edit(
         try:
             ack = brain.edit(old_key, body, kept.key)
         except (BrainConflict, BrainRefused) as err:
-            _finish(settings, where.at, kept.key, state="quarantined", reason=str(err))
+            _finish(settings, where.at, kept.key, state="quarantined", reason=err.reason)
             raise
         _finish(settings, where.at, kept.key, state=ack.kind, record=ack.key)
         return kept
@@ -193,11 +195,13 @@ def move(settings: Settings, brain: Mover, at: datetime, key: str, project: str)
 def forget(settings: Settings, env: Mapping[str, str], at: datetime, key: str) -> bool:
     """Erase a memory everywhere, for ever; say whether there was something to erase.
 
-    The tombstone comes first: whatever dies after it, the memory does not come back. Receipts
-    stay, as *forgotten*. What the memory replaced goes with it.
+    The tombstones, also of what the memory replaced, come first: whatever dies after them,
+    nothing of it comes back, and a repeat or the worker does the rest (``burial``). Receipts
+    stay, as *forgotten*.
     """
-    home = settings.home
-    ledger = Ledger.open(home, at)
+    from hooks.context.burial import finish
+
+    ledger = Ledger.open(settings.home, at)
     try:
         receipt = ledger.receipt(key)
         known = receipt is not None and receipt.state != "forgotten"

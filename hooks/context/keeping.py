@@ -56,6 +56,7 @@ class Keeper:
             raise StateError("installation.json", str(err)) from None
         self.home, self.settings, self.at = settings.home, settings, at
         self.cutover = who.created_at
+        self.principal = settings.principal or who.installation_id
         self._space = Namespace(who.installation_id, brain_id(settings))
         self._logs: dict[str, list[Transition]] = {}
         self._grants: dict[str, tuple[str, ...]] = {}
@@ -131,6 +132,7 @@ class Keeper:
             "ts": when,
             "digest": thought.digest,
             "redacted": list(thought.redacted),
+            "principal": self.principal,
         }
         if origin.message_id:
             seen = sighting(thought, origin, key)._asdict()

@@ -67,10 +67,11 @@ def judge(belief: Belief) -> None:
         thought = think(marker.type, marker.content, marker.attrs)
         scope = keeper.scope(belief.origin.session, belief.origin.at)
         key = keeper.key(thought, belief.origin, scope)
-        forbidden = belief.gatherer.forbidden(belief.origin, scope)
+        stood = keeper.home_of(belief.origin, belief.source.session)
+        forbidden = belief.gatherer.forbidden(belief.origin, stood)
         if not forbidden and key not in keys and not _is_known(belief, thought, key):
             keys.add(key)
-            belief.documents.append(keeper.document(thought, belief.origin, scope, key))
+            belief.documents.append(keeper.document(thought, belief.origin, stood, key))
 
 
 def _is_known(belief: Belief, thought: Thought, key: str) -> bool:
@@ -83,8 +84,8 @@ def _is_known(belief: Belief, thought: Thought, key: str) -> bool:
     here = [place for place in places if place.path == origin.path]
     if any(answers(place.path, place.at_byte, origin.prompt_id) for place in here):
         return True
-    waiting = gatherer.ledger.unseen(origin.session, thought.type, thought.digest)
-    if any(receipt.prompt_id == origin.prompt_id for receipt in waiting):
+    waiting = gatherer.ledger.unseen(thought.type, thought.digest)
+    if any((r.session, r.prompt_id) == (origin.session, origin.prompt_id) for r in waiting):
         return True
     return _is_copied(gatherer, origin, thought)
 
@@ -135,15 +136,16 @@ def add_rows(belief: Belief) -> None:
             ledger.add_receipt(document, at)
 
 
-def answers(path: str, at_byte: int, prompt_id: str) -> bool:
+def answers(path: str, at_byte: int, prompt_id: str, *, surely: bool = False) -> bool:
     """Say whether the line at ``at_byte`` stands behind the latest user line of that prompt.
 
     Assistant lines carry no prompt id. Where the prompt, or every prompt, is unknown (older
-    clients, other agents) session, type and content have to be enough.
+    clients, other agents) session, type and content have to be enough, unless it must be sure.
     """
     if not prompt_id or not path:
-        return True
-    return prompt_before(path, at_byte) in ("", prompt_id)
+        return not surely
+    found = prompt_before(path, at_byte)
+    return found == prompt_id or (not found and not surely)
 
 
 BELIEVE: tuple[Callable[[Belief], None], ...] = (add_orphans, judge, write_files, add_rows)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from hooks.clock import iso
-from hooks.context.database import DamagedError, Database
+from hooks.context.database import Database
 from hooks.context.marks import LEDGER
+from hooks.errors import HookError
 from scripts.swarm_v2.wire_json import dumps, load_object
 
 TYPE_CHECKING = False
@@ -116,22 +117,25 @@ class Ledger:
 
     @classmethod
     def open(cls, home: str, at: datetime) -> Ledger:
-        """Open the home's ledger, making it where there is none.
+        """Open the home's ledger, making it where there is none, or none that is a database.
 
-        One that is no database any more is put aside and made again: a lost ledger is rebuilt
-        from outbox and transcripts, a broken one would stop every hook for ever.
+        Damage inside shows later, see ``ledger_damage.healing``.
         """
-        path = os.path.join(home, LEDGER)
-        try:
-            db = Database(path, SCHEMA, VERSION)
-        except DamagedError:
-            os.replace(path, f"{path}.damaged-{os.urandom(4).hex()}")
-            db = Database(path, SCHEMA, VERSION)
-        ledger = cls(home, db)
-        if ledger.note("begun") == "":
-            from hooks.context.ledger_notes import begin
+        from hooks.context.ledger_damage import healing
 
-            begin(ledger, at)
+        return healing(home, lambda: cls._open(home, at))
+
+    @classmethod
+    def _open(cls, home: str, at: datetime) -> Ledger:
+        ledger = cls(home, Database(os.path.join(home, LEDGER), SCHEMA, VERSION))
+        try:
+            if ledger.note("begun") == "":
+                from hooks.context.ledger_notes import begin
+
+                begin(ledger, at)
+        except HookError:
+            ledger.close()
+            raise
         return ledger
 
     @classmethod
@@ -169,6 +173,19 @@ class Ledger:
         return self._receipts(
             "WHERE state = 'unknown' AND ? IN ('', session) ORDER BY seq", (session,)
         )
+
+    def delivered(self, brain: str) -> list[str]:
+        """Return the keys that ``brain`` acknowledged and nobody forgot, the first one first."""
+        where = "WHERE brain = ? AND state IN ('committed', 'replayed') ORDER BY seq"
+        return [str(row[0]) for row in self._db.rows(f"SELECT key FROM receipt {where}", (brain,))]
+
+    def without_receipt(self, keys: Iterable[str]) -> list[str]:
+        """Return those of ``keys`` that have no receipt, in their order."""
+        rows = self._db.rows(
+            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT key FROM receipt)",
+            (dumps(list(keys)),),
+        )
+        return [str(row[0]) for row in rows]
 
     def order(self) -> dict[str, int]:
         """Return the place of each waiting key: 0 for the one that was kept first."""
@@ -219,12 +236,10 @@ class Ledger:
         where = "WHERE message_id = ? AND digest = ? AND key <> ''"
         return self._sightings(where, (message_id, digest))
 
-    def unseen(self, session: str, type_: str, digest: str) -> list[Receipt]:
-        """Return the receipts of this thought that no transcript line has shown yet."""
-        return self._receipts(
-            "WHERE unseen AND session = ? AND type = ? AND digest = ? ORDER BY seq",
-            (session, type_, digest),
-        )
+    def unseen(self, type_: str, digest: str) -> list[Receipt]:
+        """Return the receipts of this thought, of any session, that no line has shown yet."""
+        where = "INDEXED BY receipt_unseen WHERE unseen AND type = ? AND digest = ? ORDER BY seq"
+        return self._receipts(where, (type_, digest))
 
     def adopt(self, key: str) -> None:
         self._db.run("UPDATE receipt SET unseen = 0 WHERE key = ?", (key,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hooks.context.hint import HINT
 from hooks.context.known_place import KnownPlace
+from scripts.swarm_v2.wire_json import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class LineReader:
         self._window = window
         self._fd = fd
         self._place = KnownPlace()
-        self._unparsed = self._nul = self._glued = self._bad_utf8 = 0
+        self._unparsed = self._nul = self._glued = self._bad_utf8 = self._resumed = 0
 
     @property
     def done(self) -> int:
@@ -39,7 +40,12 @@ class LineReader:
         from hooks.context.transcript import Counts
 
         return Counts(
-            self._unparsed, self._window.oversized, self._nul, self._glued, self._bad_utf8
+            self._unparsed,
+            self._window.oversized,
+            self._nul,
+            self._glued,
+            self._bad_utf8,
+            self._resumed,
         )
 
     def step(self) -> bool:
@@ -118,6 +124,7 @@ class LineReader:
             if whole_only:
                 return
             self._unparsed += 1
+            self._resumed += parsed.resumed
         self._glued += len(parsed.objects) > 1
         self._bad_utf8 += parsed.bad_utf8
         for line in parsed.objects:
@@ -129,7 +136,7 @@ class LineReader:
         cwd, branch = line.get("cwd"), line.get("gitBranch")
         if not isinstance(cwd, str) or not cwd:
             return
-        branch = branch if isinstance(branch, str) else self.branch
+        cwd, branch = clean(cwd), clean(branch) if isinstance(branch, str) else self.branch
         if (cwd, branch) != (self.cwd, self.branch):
             from hooks.context.transcript import Moved
             from hooks.context.transcript_lines import session_of

@@ -59,6 +59,17 @@ def ledger_identity(home: str) -> str:
     return found.hex() if len(found) == 4 and any(found) else ""
 
 
+def ledger_file(home: str) -> int:
+    """Tell the ledger's file from one that may stand in its place later; 0 for none.
+
+    Unlike its identity it can be asked of a damaged one, and inside a transaction.
+    """
+    try:
+        return os.stat(os.path.join(home, LEDGER)).st_ino
+    except OSError:
+        return 0
+
+
 def nothing_new(home: str, path: str) -> bool:
     """Say whether the transcript is byte for byte what was read last; False when in doubt."""
     mark = load(home, transcript_id(path))

@@ -2,7 +2,8 @@
 
 ``{type, content, attrs, idempotency_key, session_id, agent_name, project, ts}`` are never
 renamed, other programs drain them; a file of an older installation lacks the key. Ours add
-``redacted``, ``prompt_id`` (a marker that no transcript showed yet) and ``sighting``.
+``redacted``, ``principal`` (whose it is, where it is personal), ``prompt_id`` (a marker that no
+transcript showed yet) and ``sighting``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 
 from hooks import atomic
 from hooks.clock import compact, parse_iso
+from hooks.context.outbox_document import checked
 from hooks.errors import OutboxError
 from scripts.swarm_v2.wire_json import dumps, load_object
 
@@ -78,26 +80,39 @@ def encode(document: Mapping[str, object]) -> bytes:
 
 
 def parse(data: bytes | str | None) -> Document | None:
-    """Return a document that can be posted, or None. Attributes that are no text become text."""
+    """Return a document that can be kept and posted, or None. See ``checked``."""
     found = load_object(data)
-    if found is None:
+    try:
+        return None if found is None else checked(found)
+    except ValueError:
         return None
-    type_, content, attrs = found.get("type"), found.get("content"), found.get("attrs", {})
-    if not isinstance(type_, str) or not isinstance(content, str) or not isinstance(attrs, dict):
-        return None
-    if not type_ or not content.strip():
-        return None
-    texts = {name: v if isinstance(v, str) else dumps(v) for name, v in attrs.items()}
-    return {**found, "attrs": texts}
 
 
 def write(home: str, document: Mapping[str, object]) -> bool:
     """Make the document durable unless its key has a file; say whether we did."""
-    key = str(document["idempotency_key"])
-    if files_of(home, key):
+    if files_of(home, str(document["idempotency_key"])):
         return False
+    return write_new(home, document)
+
+
+def write_new(home: str, document: Mapping[str, object], *, durable: bool = True) -> bool:
+    """As ``write``, by one who knows that no other name has the key."""
     path = os.path.join(folder(home), name_of(document))
-    return atomic.link_new(path, encode(document))
+    return atomic.link_new(path, encode(document), durable=durable)
+
+
+def is_torn(home: str, name: str) -> bool:
+    """Say whether the file is what a power cut leaves of one: empty, or all zeros, or cut."""
+    try:
+        data = atomic.read(os.path.join(folder(home), name), MAX_BYTES)
+    except OSError:
+        return False
+    return data is not None and load_object(data) is None
+
+
+def write_again(home: str, name: str, document: Mapping[str, object]) -> None:
+    """Replace a file that a power cut tore by what its receipt holds."""
+    atomic.write(os.path.join(folder(home), name), encode(document))
 
 
 def key_in(name: str) -> str:
@@ -143,10 +158,13 @@ def read(home: str, name: str) -> Document:
         if not os.path.lexists(path):
             raise FileNotFoundError(path)
         raise OutboxError(path, f"no regular file of at most {MAX_BYTES} bytes")
-    found = parse(data)
+    found = load_object(data)
     if found is None:
         raise OutboxError(path, "not a marker in JSON")
-    return found
+    try:
+        return checked(found)
+    except ValueError as err:
+        raise OutboxError(path, f"not a marker: {err}") from None
 
 
 def remove(home: str, name: str) -> None:
@@ -222,7 +240,8 @@ def take_in(home: str, name: str) -> str:
 
 def body(document: Mapping[str, object]) -> Document:
     """Return what a brain is sent."""
-    return {name: document[name] for name in ("type", "content", "attrs")}
+    names = ("type", "content", "attrs", "principal")
+    return {name: document[name] for name in names if name in document}
 
 
 def newest(home: str, limit: int) -> list[Document]:
@@ -239,8 +258,11 @@ def newest(home: str, limit: int) -> list[Document]:
 
 
 def as_item(document: Mapping[str, object], principal: str) -> Item | None:
-    """Return a waiting document as its reader would see it later; None without a recorded key."""
-    from hooks.context.brains import Item
+    """Return a waiting document as its reader would see it later; None without a recorded key.
+
+    It is its own principal's, as recorded; ``principal``'s where it records none.
+    """
+    from hooks.context.brains import Item, signer
     from scripts.swarm_v2.scope_key import Identity, ScopeKeyError, resolve_scope_key
 
     key, attrs = document.get("idempotency_key"), document["attrs"]
@@ -250,7 +272,8 @@ def as_item(document: Mapping[str, object], principal: str) -> Item | None:
     scope = attrs.get("scope", "")
     try:
         scope_key = resolve_scope_key(
-            scope if scope in ("user", "session") else "space", Identity(principal, session)
+            scope if scope in ("user", "session") else "space",
+            Identity(signer(document, principal), session),
         )
     except ScopeKeyError:
         return None

@@ -74,6 +74,7 @@ class Counts(NamedTuple):
     nul: int = 0
     glued: int = 0
     bad_utf8: int = 0
+    resumed: int = 0  # of the unparsed ones, those with a whole object behind the damage
 
 
 class Scan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hooks.clock import parse_iso
 from scripts.swarm_v2 import wire_json
+from scripts.swarm_v2.wire_json import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +14,9 @@ else:
     from hooks.record import NamedTuple
 
 BLANK = b"\0 \t\r\n"  # what may stand around the JSON of a line; NULs are what a crash leaves
+
+MAX_BLOCK = 1 << 31  # far above any; what is not below is no block's index
+MAX_RESTARTS = 16  # at what may be a line's beginning behind damage; each costs up to a line
 
 
 class Line(NamedTuple):
@@ -35,31 +39,71 @@ class Parsed(NamedTuple):
     objects: list[dict[str, object]]
     whole: bool
     bad_utf8: bool
+    resumed: bool = False  # the last ones stood behind damage
 
 
 def parse(raw: bytes) -> Parsed:
-    """Read every JSON object of a line, glued ones too; what is behind damage is given up.
+    """Read every JSON object of a line, glued ones too; behind damage those that end the line.
 
-    Bytes that are not UTF-8 become U+FFFD, for this line only. A value that is no object (a
-    list, a number) is read and left out.
+    A writer that died left half a line, and the next one wrote a whole one behind it. Bytes
+    that are not UTF-8 become U+FFFD, for this line only. A value that is no object (a list, a
+    number) is read and left out.
     """
     raw = raw.strip(BLANK)
     try:
         text, bad = raw.decode("utf-8"), False
     except UnicodeDecodeError:
         text, bad = raw.decode("utf-8", "replace"), True
+    objects, end, _ = _objects(text, 0)
+    if end == len(text):
+        return Parsed(objects, whole=True, bad_utf8=bad)
+    behind = _behind_damage(text, end)
+    return Parsed([*objects, *behind], whole=False, bad_utf8=bad, resumed=bool(behind))
+
+
+def _objects(text: str, start: int) -> tuple[list[dict[str, object]], int, int]:
+    """Read JSON values from ``start`` on; return the objects, and where last and first ended."""
     objects: list[dict[str, object]] = []
-    end = 0
+    end = first = start
     while end < len(text):
         try:
             value, end = wire_json.scan(text, end)
         except ValueError:
-            return Parsed(objects, whole=False, bad_utf8=bad)
+            break
+        first = end if first == start else first
         if isinstance(value, dict):
             objects.append(value)
         while text[end : end + 1] in (" ", "\t", "\r", "\0"):
             end += 1
-    return Parsed(objects, whole=True, bad_utf8=bad)
+    return objects, end, first
+
+
+def _behind_damage(text: str, start: int) -> list[dict[str, object]]:
+    """Return the objects behind the half one at ``start``: only such as reach the line's end.
+
+    What stands inside the half one does not, so it is never taken for a line; it is passed over
+    as a whole. What is tried and broken is counted, so that no line costs more than a few.
+    """
+    left = MAX_RESTARTS
+    at = text.find('{"', start + 1)
+    while at >= 0 and left:
+        objects, end, first = _objects(text, at)
+        if end == len(text) and not _is_inside(text[start:at]):
+            return objects
+        left -= end in (at, len(text))
+        at = text.find('{"', max(first, at + 1))
+    return []
+
+
+def _is_inside(before: str) -> bool:
+    """Say whether a value that follows ``before`` is a part of it, to all appearance.
+
+    A line torn right behind an inner object looks like one torn right before a whole line; only
+    a writer that died inside a string leaves no doubt.
+    """
+    if before.replace("\\\\", "").replace('\\"', "").count('"') % 2:
+        return False
+    return before.rstrip(" \t").endswith((":", ",", "["))
 
 
 def why_not(line: dict[str, object]) -> str:
@@ -88,7 +132,7 @@ def text_blocks(line: dict[str, object]) -> list[tuple[int, str]]:
     message = line.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     first = line.get("apiBlockIndex")
-    base = first if isinstance(first, int) and not isinstance(first, bool) else 0
+    base = first if type(first) is int and 0 <= first <= MAX_BLOCK else 0
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     if not isinstance(content, list):
@@ -125,4 +169,4 @@ def session_of(line: dict[str, object]) -> str:
 
 def _text(line: dict[str, object], name: str) -> str:
     value = line.get(name)
-    return value if isinstance(value, str) else ""
+    return clean(value) if isinstance(value, str) else ""

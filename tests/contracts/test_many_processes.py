@@ -17,10 +17,12 @@ print(len(found.kept), done.committed)
 _IMPORTS = """
 from datetime import UTC, datetime
 from hooks.context.collect import collect
+from hooks.context.database import be_patient
 from hooks.context.flush import drain
 from hooks.payload import Event
 from hooks.settings import Settings
 import hooks.context.gather, hooks.context.delivery, hooks.context.last_message
+be_patient()  # how long a hook waits is not what these tests are about
 """
 
 
@@ -42,6 +44,7 @@ def test_sixteen_processes_on_one_transcript_and_its_copy_keep_each_marker_once(
 
 def test_sixteen_first_writers_of_one_brain_lose_no_row(tmp_path):
     path = tmp_path / "brain" / "local.db"
+    setup = _IMPORTS + "from hooks.context.brains.local import LocalBrain"
     code = """
 brain = LocalBrain(sys.argv[1], "ann")
 for n in range(5):
@@ -49,7 +52,7 @@ for n in range(5):
     brain.post_marker(body, f"{int(sys.argv[-1]):016x}{n:016x}")
     brain.post_marker({**body, "content": "shared"}, "f" * 32)
 """
-    at_once(16, "from hooks.context.brains.local import LocalBrain", code, path)
+    at_once(16, setup, code, path)
     brain = LocalBrain(str(path), "ann")
     assert brain.counts("a/b/c")["project"] == 81
     brain.close()

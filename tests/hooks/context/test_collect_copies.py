@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from hooks.context.brain_adapter import namespace
@@ -134,3 +136,50 @@ def test_strange_lines_lose_nothing_and_crash_nothing(kept):
         "a\u2028b\0c as a string",
         "after \ufffd half",
     ]
+
+
+def test_a_background_copy_read_before_the_originals_own_line_adds_nothing(kept, home, project):
+    kept.ask()
+    kept.collect(last_assistant_message=lesson("once"))  # the transcript is a message behind
+    kept.say(lesson("once"))
+    copy = copy_as_fork(kept, home, project, marked=False)
+    copy.collect()
+    kept.at = copy.at
+    kept.collect()
+    kept.drain()
+    assert kept.texts() == ["once"]
+
+
+def test_the_same_words_in_another_session_are_their_own_memory(kept, home, project):
+    kept.ask()
+    kept.collect(last_assistant_message=lesson("same"))
+    other = Kept(home, project)
+    other.at = kept.at
+    turn(other, lesson("same"))
+    assert len(other.collect().kept) == 1
+
+
+def test_a_fork_read_before_its_original_belongs_to_the_forks_project(kept, home, project):
+    turn(kept, lesson("X"))
+    fork = copy_as_fork(kept, home, project)
+    (one,) = fork.collect().kept
+    # the key is still that of a session without a scope log
+    assert one.key == keyspace.marker_key(
+        namespace(kept.settings), kept.session.id, "lesson", "", "X"
+    )
+    fork.drain()
+    assert fork.texts() == ["X"]
+
+
+def test_a_marker_from_before_the_sessions_first_transition_belongs_to_that_one(kept):
+    turn(kept, lesson("first"))
+    kept.collect()  # notes where the session stands, at the line's time
+    kept.at -= timedelta(minutes=5)  # the clock was set back
+    kept.session.says(lesson("earlier"), at=kept.at)
+    (one,) = kept.collect().kept
+    kept.at += timedelta(minutes=9)
+    kept.drain()
+    assert kept.texts() == ["earlier", "first"]
+    assert one.key == keyspace.marker_key(
+        namespace(kept.settings), kept.session.id, "lesson", "", "earlier"
+    )
