@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hooks.context.brains.front_matter import (
@@ -17,7 +17,8 @@ from hooks.context.brains.front_matter import (
 )
 from scripts.swarm_v2.wire_json import clean
 
-quick = settings(deadline=None, max_examples=100)
+# A busy machine is slow to make examples; that says nothing of what is tested.
+quick = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 ANY = st.text(st.characters(exclude_categories=()), max_size=40)
 NAMES = st.one_of(st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True), ANY).map(clean)
 FIELDS = st.dictionaries(
