@@ -66,7 +66,8 @@ class BrainRefused(BrainError):
     def __init__(self, brain: str, what: str) -> None:
         self.brain, self.what = brain, what
         self.hint = "see brainhooks receipts; the text is kept in the quarantine folder"
-        super().__init__(f"the brain {brain} refused: {what}")
+        self.reason = f"the brain {brain} refused: {what}"
+        super().__init__(self.reason)
 
 
 class BrainConflict(BrainError):
@@ -75,7 +76,8 @@ class BrainConflict(BrainError):
     def __init__(self, wanted: str, current: str, text: str) -> None:
         self.wanted, self.current, self.text = wanted, current, text
         self.hint = f"read it again with brainhooks lessons, then edit {current[:8]}"
-        super().__init__(f"{wanted[:8]} was already replaced by {current[:8]}: {text}")
+        self.reason = f"{wanted[:8]} was already replaced by {current[:8]}"  # to store: no text
+        super().__init__(f"{self.reason}: {text}")
 
 
 class NotOneMemory(BrainError):

@@ -113,6 +113,13 @@ def flush_if_due(job: Job) -> None:
         flush(job)
 
 
+def bury(job: Job) -> None:
+    """Carry out what a person forgot, where that died on the way."""
+    from hooks.context.burial import finish
+
+    finish(job.settings, job.env, job.at)
+
+
 def refresh(job: Job) -> None:
     """Rewrite the caches of the named projects, of every recent one where none is named."""
     from hooks.context.brains import open_brain
@@ -179,5 +186,14 @@ VERBS: dict[str, tuple[Callable[[Job], None], ...]] = {
     "catch-up": (catch_up, flush_if_due),
     "archive": (flush_if_due, archive),
     "archive-all": (archive_all,),
-    "start": (refresh, defer_the_rest, catch_up, restore, flush_if_due, archive_ended, tidy_up),
+    "start": (
+        bury,
+        refresh,
+        defer_the_rest,
+        catch_up,
+        restore,
+        flush_if_due,
+        archive_ended,
+        tidy_up,
+    ),
 }

@@ -64,7 +64,7 @@ def collect(event: Event, settings: Settings, env: Mapping[str, str], at: dateti
     A transcript that another process holds is left to that process and the next event, an
     installation that breaks its grammar leaves everything where it is: both are in the note.
     """
-    task = Task(settings, env, at)
+    task = Task(settings, env, at, event.cwd)
     said = event.last_assistant_message if HINT in event.last_assistant_message else ""
     for source in sources(event, env):
         task.read(source, said, event.prompt_id)
@@ -82,8 +82,11 @@ class Start(NamedTuple):
 class Task:
     """One event's, or one catch-up's, collecting over any number of transcripts."""
 
-    def __init__(self, settings: Settings, env: Mapping[str, str], at: datetime) -> None:
+    def __init__(
+        self, settings: Settings, env: Mapping[str, str], at: datetime, cwd: str = ""
+    ) -> None:
         self.settings, self.env, self.at, self.home = settings, env, at, settings.home
+        self.cwd = cwd  # the event's; a catch-up has none
         self.kept: list[Kept] = []
         self.ignored = self.held = 0
         self.notes: list[str] = []

@@ -261,7 +261,7 @@ def post(delivery: Delivery) -> None:
     try:
         delivery.ack, delivery.note = one.send(brain), one.note
     except (BrainRefused, BrainConflict) as err:
-        delivery.quarantine(str(err))
+        delivery.quarantine(err.reason)
 
 
 def record(delivery: Delivery) -> None:

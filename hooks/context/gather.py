@@ -15,7 +15,8 @@ from hooks.context.attribution import HOMELESS
 from hooks.context.collect import Kept, Start
 from hooks.context.database import UnfitError
 from hooks.context.keeping import Keeper, Origin, sighting, sighting_in
-from hooks.context.ledger import TOMBSTONES, Ledger, Read, Sighting
+from hooks.context.ledger import Ledger, Read, Sighting
+from hooks.context.marks import TOMBSTONES
 from hooks.context.position import encode_position, parse_position, valid
 from hooks.context.proposals import HELD, is_proposal
 from hooks.context.thought import Thought, think
@@ -67,22 +68,18 @@ class Gatherer:
 
         believe(self, source, said, prompt_id)
 
-    def forbidden(self, origin: Origin, scope: Transition | None) -> bool:
-        """Say whether the person had memory off where and when the marker was written."""
-        when = origin.at or self.at
-        project = scope.project_id if scope else self._started_in(origin.session)
-        return self.switches.off(when, project, origin.session) is not None
+    def forbidden(self, origin: Origin, scope: Transition | None, cwd: str = "") -> bool:
+        """Say whether the person had memory off where and when the marker was written.
 
-    def _started_in(self, session: str) -> str:
-        """Return the project of a session that keeps no scope log: what its start noted."""
-        if not self.switches.stretches:
-            return ""
-        from hooks.context import session_index
-
-        found = [
-            row.project_id for row in session_index.read(self.home) if row.session_id == session
-        ]
-        return found[-1] if found else ""
+        ``cwd`` is what its line says. Where nothing else knows the project, that folder's and
+        the one of the event are asked: a session can be one that is stored nowhere.
+        """
+        switches = self.switches
+        if not switches.stretches:
+            return bool(switches.damaged)
+        when = origin.at or memory_off.dated_before(origin.path, origin.at_byte) or self.at
+        places = [scope.project_id] if scope else memory_off.projects(self.task, origin, cwd)
+        return any(switches.forbade(when, self.at, place, origin.session) for place in places)
 
     def is_forgotten(self, thought: Thought, origin: Origin, key: str) -> bool:
         return self.graves is not None and self.graves.holds(
@@ -208,10 +205,11 @@ def judge(work: Work) -> None:
 
 def _judge_new(work: Work, thought: Thought, origin: Origin) -> None:
     gatherer, ledger = work.gatherer, work.ledger
+    cwd = work.item.line.cwd if work.item else ""
     scope = gatherer.keeper.scope(origin.session, origin.at)
     key = gatherer.keeper.key(thought, origin, scope)
     stood = gatherer.keeper.home_of(origin, work.source.session)
-    if gatherer.forbidden(origin, stood):
+    if gatherer.forbidden(origin, stood, cwd):
         _ignore(work, thought, origin, MEMORY_OFF)
     elif gatherer.is_forgotten(thought, origin, key):
         _ignore(work, thought, origin, FORGOTTEN)

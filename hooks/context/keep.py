@@ -5,8 +5,8 @@ from __future__ import annotations
 from hooks.clock import iso
 from hooks.context import outbox
 from hooks.context.attribution import moved
-from hooks.context.brain_adapter import brain_id, brain_kind
-from hooks.context.brains import BRAINS, open_for_person
+from hooks.context.brain_adapter import brain_id
+from hooks.context.brains import open_for_person
 from hooks.context.collect import Kept
 from hooks.context.keeping import Keeper, Origin
 from hooks.context.ledger import Ledger
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import NamedTuple, Protocol
 
+    from hooks.context.brains import Item
     from hooks.context.scope_log import Transition
     from hooks.settings import Settings
 
@@ -60,6 +61,7 @@ def place(
     return Place(session, at, "", found)
 
 
+@heals
 def remember(
     settings: Settings, where: Place, text: str, attrs: Mapping[str, str], type_: str = "lesson"
 ) -> Kept:
@@ -172,6 +174,7 @@ def _finish(settings: Settings, at: datetime, key: str, **fields: object) -> Non
     outbox.remove_key(settings.home, key)
 
 
+@heals
 def move(settings: Settings, brain: Mover, at: datetime, key: str, project: str) -> bool:
     """Give a memory to ``project``, in the brain and in its receipt; False where it cannot be.
 
@@ -192,6 +195,7 @@ def move(settings: Settings, brain: Mover, at: datetime, key: str, project: str)
     return True
 
 
+@heals
 def forget(settings: Settings, env: Mapping[str, str], at: datetime, key: str) -> bool:
     """Erase a memory everywhere, for ever; say whether there was something to erase.
 
@@ -205,15 +209,34 @@ def forget(settings: Settings, env: Mapping[str, str], at: datetime, key: str) -
     try:
         receipt = ledger.receipt(key)
         known = receipt is not None and receipt.state != "forgotten"
-        for tombstone in _tombstones(ledger, key, at):
-            bury(home, tombstone)
-        erased, there = _forget_in_brain(settings, env, key, at)
-        for one in {key, *erased}:
-            ledger.change(one, at, state="forgotten", body="", reason="", lease_until="")
-            outbox.remove_key(home, one)
+        doomed, there = _doomed(settings, env, key, at)
+        for one in list(doomed):
+            doomed.update(dict.fromkeys(ledger.folded_into(one)))
+        graves = [grave for one in reversed(doomed) for grave in _tombstones(ledger, one, at)]
+        graves += [_grave_of(item, at) for item in doomed.values() if item is not None]
+        bury(settings.home, *graves)
     finally:
         ledger.close()
+    finish(settings, env, at)
     return known or there
+
+
+def _doomed(
+    settings: Settings, env: Mapping[str, str], key: str, at: datetime
+) -> tuple[dict[str, Item | None], bool]:
+    """Return the memory and what it replaced, the latest first, and whether the brain has it."""
+    doomed: dict[str, Item | None] = {key: None}
+    try:
+        brain = open_for_person(settings, env, at)
+    except BrainUnreachable:  # ``finish`` tells the person, where the brain has the memory
+        return doomed, False
+    try:
+        found = brain.find(key) if hasattr(brain, "find") else []
+        older = brain.history(key) if hasattr(brain, "history") else []
+        doomed.update((item.id, item) for item in [*found, *older])
+        return doomed, bool(found)
+    finally:
+        brain.close()
 
 
 def _tombstones(ledger: Ledger, key: str, at: datetime) -> list[Tombstone]:
@@ -225,19 +248,7 @@ def _tombstones(ledger: Ledger, key: str, at: datetime) -> list[Tombstone]:
     return rows or [Tombstone(key, "", session, digest, iso(at))]
 
 
-def _forget_in_brain(
-    settings: Settings, env: Mapping[str, str], key: str, at: datetime
-) -> tuple[list[str], bool]:
-    """Return the keys that went with it, and whether it was there."""
-    kind = BRAINS[brain_kind(settings)]
-    try:
-        brain = open_for_person(settings, env, at)
-    except BrainUnreachable:
-        if kind.module and not kind.library:
-            raise  # it has the memory and will not say; the person should know
-        return [], False
-    try:
-        older = [item.id for item in brain.history(key)] if hasattr(brain, "history") else []
-        return older, brain.forget(key)
-    finally:
-        brain.close()
+def _grave_of(item: Item, at: datetime) -> Tombstone:
+    """Return what the brain still knows of where a memory stood: the ledger may be a new one."""
+    digest = digest_of(item.type, scope_of(item.scope_key), item.text)
+    return Tombstone(item.id, item.message_id, item.session, digest, iso(at))

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 else:
     from hooks.record import NamedTuple
 
-TOMBSTONES = os.path.join("brain", "tombstones.jsonl")  # see ledger_notes
 VERSION = 1
 SCHEMA = """
 CREATE TABLE receipt (
@@ -208,6 +207,12 @@ class Ledger:
             "WHERE reason <> '' AND ? IN ('', session) ORDER BY at DESC LIMIT ?", (session, limit)
         )
 
+    def folded_into(self, record: str) -> list[str]:
+        """Return the keys of receipts that a brain took for a repetition of ``record``."""
+        sql = "SELECT key FROM receipt WHERE record = ? AND key <> record"
+        rows = self._db.rows(sql, (record,))
+        return [str(row[0]) for row in rows]
+
     def sightings_of(self, key: str) -> list[Sighting]:
         """Return the places where the marker of ``key`` stood, the earliest one first."""
         return self._sightings("WHERE key = ? ORDER BY at, path, at_byte", (key,))
@@ -226,10 +231,9 @@ class Ledger:
         return found[0] if found else None
 
     def sightings_like(self, session: str, type_: str, digest: str) -> list[Sighting]:
-        return self._sightings(
-            "WHERE session = ? AND type = ? AND digest = ? AND key <> ''",
-            (session, type_, digest),
-        )
+        """Return where the thought stood in a session, also where it was not kept."""
+        where = "WHERE session = ? AND type = ? AND digest = ?"
+        return self._sightings(where, (session, type_, digest))
 
     def sightings_in(self, message_id: str, digest: str) -> list[Sighting]:
         """Return where one thought of one message stood."""

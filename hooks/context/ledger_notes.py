@@ -13,7 +13,7 @@ import os
 
 from hooks import atomic
 from hooks.clock import iso
-from hooks.context.ledger import TOMBSTONES
+from hooks.context.marks import TOMBSTONES
 from hooks.lock import held
 from scripts.swarm_v2.wire_json import dumps, load_object
 
@@ -77,10 +77,12 @@ def tombstones_path(home: str) -> str:
     return os.path.join(home, TOMBSTONES)
 
 
-def bury(home: str, tombstone: Tombstone) -> None:
+def bury(home: str, *tombstones: Tombstone) -> None:
+    """Add them in one write: a kill leaves all of them or none."""
     path = tombstones_path(home)
     atomic.make_folder(os.path.dirname(path))
-    atomic.append_line(path, dumps(tombstone._asdict()).encode("ascii"), durable=True)
+    rows = dict.fromkeys(dumps(tombstone._asdict()) for tombstone in tombstones)
+    atomic.append_line(path, "\n".join(rows).encode("ascii"), durable=True)
 
 
 class Graves:

@@ -14,17 +14,19 @@ if TYPE_CHECKING:
 _CHUNK = 64 << 10
 
 
-def lines_before(fd: int, offset: int, needle: bytes) -> Iterator[dict[str, object]]:
+def lines_before(
+    fd: int, offset: int, needle: bytes, floor: int = 0
+) -> Iterator[dict[str, object]]:
     """Yield the objects of the lines that end at or before ``offset`` and hold ``needle``.
 
-    Nearest first. Lines longer than ``MAX_LINE`` are passed over.
+    Nearest first, none far before ``floor``. Lines longer than ``MAX_LINE`` are passed over.
     """
     low = high = offset  # [low, high) is what is in memory and not yet looked at
     held = b""
     while True:
         found = held.rfind(needle)
         if found < 0:
-            if not low:
+            if low <= floor:
                 return
             # keep the head: the needle, or the line's start, may continue to the left
             held = held[: len(needle) - 1]

@@ -19,6 +19,7 @@ else:
     from hooks.record import NamedTuple
 
 LEDGER = "ledger.db"
+TOMBSTONES = os.path.join("brain", "tombstones.jsonl")  # see ledger_notes
 _IDENTITY_AT = 68  # offset of PRAGMA application_id in the header of an SQLite file
 
 

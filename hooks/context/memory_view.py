@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 
+from hooks.atomic import read as read_file
 from hooks.clock import iso
 from hooks.context import project_cache
 from hooks.context.brain_adapter import LOCAL_DATABASE, brain_kind, namespace, principal
-from hooks.context.brains import MIN_PREFIX, Item
+from hooks.context.brains import Item
+from hooks.context.brains.replacing import may_replace, space_of
 from hooks.context.compose import Section
 from hooks.context.lifetime import is_over
+from hooks.context.marks import TOMBSTONES
 from hooks.context.remote import apply_alias
 from scripts.swarm_v2.scope_key import Identity, applies_to, resolve_scope_key
 
@@ -62,9 +65,14 @@ def view(settings: Settings, env: Mapping[str, str], where: Where) -> View:
     if not complete and _remake(settings, env, where):
         found = [_read(settings, where, document) for document in documents]
         complete = None not in found
-    read = [section for section in found if section is not None]
+    buried = _buried(settings.home)
+    read = [
+        section._replace(items=[one for one in section.items if one.id not in buried])
+        for section in found
+        if section is not None
+    ]
     known = {item.id for section in read for item in section.items}
-    waiting = _not_acknowledged(settings, where, known)
+    waiting = _not_acknowledged(settings, where, known | buried)
     sections = [
         section._replace(items=[item for item in section.items if not _replaced(item, waiting)])
         for section in read
@@ -168,6 +176,12 @@ def _not_acknowledged(settings: Settings, where: Where, known: set[str]) -> list
     return items
 
 
+def _buried(home: str) -> frozenset[str]:
+    """Return every word of the tombstones, ids among them: a forget may have died on its way."""
+    data = read_file(os.path.join(home, TOMBSTONES), 64 << 20) or b""
+    return frozenset(data.decode("ascii", "replace").split('"'))
+
+
 def _aliases(home: str) -> dict[str, str]:
     from hooks.context import registry
     from hooks.errors import StateError
@@ -179,15 +193,11 @@ def _aliases(home: str) -> dict[str, str]:
 
 
 def _replaced(item: Item, waiting: list[Item]) -> bool:
-    """Say whether a waiting marker is about to hide ``item``, by the rules the brain will apply.
-
-    An agent names enough of the id to have been shown it, in the same scope, and never hides
-    what a person said.
-    """
+    """Say whether a waiting marker is about to hide ``item``, by the rule the brain will apply."""
     return any(
         new.supersedes
         and item.id.startswith(new.supersedes)
         and item.scope_key == new.scope_key
-        and (new.cls == "person" or (item.cls != "person" and len(new.supersedes) >= MIN_PREFIX))
+        and may_replace(new, item, space_of(item))
         for new in waiting
     )

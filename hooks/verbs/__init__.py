@@ -124,7 +124,9 @@ def run_named(verb: str, args: str, ctx: VerbCtx) -> str:
         # The library says so of an installation record outside its grammar. The person gets a
         # sentence: a verb that raised would reach the model as a prompt.
         raise StateError(ctx.settings.home, str(err)) from err
-    return said
+    from hooks.verbs.wording import plain
+
+    return plain(said)
 
 
 def answer(line: str, ctx: VerbCtx) -> str:
@@ -153,4 +155,6 @@ _MORE = "… (too long to show here; the same command in a terminal shows all)"
 
 def complaint(err: HookError) -> str:
     """Write an error as the person reads it: the fact, then the next step."""
-    return f"{err}\n  hint: {err.hint}" if err.hint else str(err)
+    from hooks.verbs.wording import plain
+
+    return plain(f"{err}\n  hint: {err.hint}" if err.hint else str(err))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hooks.context.attribution import HOMELESS
 from hooks.context.ledger import Ledger
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.wording import count, day, one_line, short
+from hooks.verbs.wording import count, day, one_line, plain, short
 from scripts.swarm_v2.wire_json import clean, dumps
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ def report(home: str, session: str, *, as_json: bool = False, limit: int = MOST)
             receipts, ignored = ledger.receipts(session, limit), ledger.ignored(session, limit)
         finally:
             ledger.close()
-    return _as_json(receipts, ignored) if as_json else _as_text(receipts, ignored)
+    return _as_json(receipts, ignored) if as_json else plain(_as_text(receipts, ignored))
 
 
 def _as_json(receipts: list[Receipt], ignored: list[Sighting]) -> str:

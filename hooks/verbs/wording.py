@@ -29,9 +29,20 @@ def minute(at: str) -> str:
     return f"{when:%Y-%m-%d %H:%M} UTC" if when else "-"
 
 
+# C0 but tab and newline, DEL, C1, and what turns the direction of a line: a terminal acts on them.
+_TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_ACTING = (*range(9), *range(11, 32), *range(127, 160), *_TURNING)
+_PLAIN = dict.fromkeys(_ACTING, "\ufffd")
+
+
+def plain(text: str) -> str:
+    """Return a text in which nothing is left that a terminal would obey; blanks stay blanks."""
+    return text.replace("\r", " ").replace("\f", " ").replace("\v", " ").translate(_PLAIN)
+
+
 def one_line(text: str, width: int = 0) -> str:
     """Fold all blanks; with ``width``, cut to so many characters, the last one then ``…``."""
-    folded = " ".join(text.split())
+    folded = " ".join(plain(text).split())
     return folded[: width - 1].rstrip() + "…" if 0 < width < len(folded) else folded
 
 

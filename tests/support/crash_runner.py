@@ -17,7 +17,17 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from hooks import atomic
-from hooks.context import adopt, collect, delivery, gather, last_message, migrations, outbox
+from hooks.context import (
+    adopt,
+    burial,
+    collect,
+    delivery,
+    gather,
+    keep,
+    last_message,
+    migrations,
+    outbox,
+)
 from hooks.context.flush import drain
 from hooks.payload import Event
 from hooks.settings import Settings
@@ -30,6 +40,7 @@ _TABLES = (
     (delivery, "DELIVER"),
     (delivery, "FINISH"),
     (adopt, "MOVE"),
+    (burial, "FINISH"),
 )
 _FUNCTIONS = (
     (collect, "record_moves"),
@@ -40,6 +51,7 @@ _FUNCTIONS = (
     (migrations, "write_down"),
     (migrations, "note_done"),
     (outbox, "remove"),
+    (keep, "bury"),
     (outbox, "quarantine"),
     (os, "replace"),
     (os, "unlink"),
@@ -78,7 +90,14 @@ def _collect(said, settings, at):
     collect.collect(Event(**said["event"]), settings, said["env"], at)
 
 
+def _edit(said, settings, at):
+    where = keep.place(settings, said["env"], at, "", said["event"]["cwd"])
+    keep.edit(settings, said["env"], where, *said["args"])
+
+
 RUNS = {
+    "edit": _edit,
+    "forget": lambda said, settings, at: keep.forget(settings, said["env"], at, *said["args"]),
     "collect": _collect,
     "drain": lambda said, settings, at: drain(settings, said["env"], at),
     "migrate": lambda _, settings, at: migrations.migrate(settings.home, at),

@@ -17,6 +17,7 @@ from hooks.context.brains.file_folder import MAX_BYTES, NAME, Folder, Reaching
 from hooks.context.brains.file_index import Index
 from hooks.context.brains.file_page import Grave, Memory
 from hooks.context.brains.file_words import matching
+from hooks.context.brains.replacing import may_replace
 from hooks.context.brains.sight import FLEET, UNKNOWN, Sight, aliases, crosses, sight
 from hooks.context.remote import apply_alias
 from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable, StateError
@@ -285,12 +286,15 @@ def _resolved(index: Index, new: Memory) -> Memory:
     if person and len(targets) != 1:
         wanted = new.item.supersedes
         raise BrainRefused(NAME, f"{len(targets)} memories here have the id {wanted}")
-    if len(targets) != 1 or not index.may_replace(new, targets[0]):
+    if len(targets) != 1 or not may_replace(new.item, targets[0].item, new.space):
         return new
     old = targets[0].item
     by = index.superseded.get(old.id)
     if person and by:
         raise BrainConflict(old.id, by, index.memories[by].item.text)
-    return new._replace(
-        item=new.item._replace(supersedes=old.id), fields={**new.fields, "supersedes": old.id}
-    )
+    item = new.item._replace(supersedes=old.id)
+    fields = {**new.fields, "supersedes": old.id}
+    if person:  # correcting a memory does not let it cross projects
+        item = item._replace(accepted=old.accepted)
+        fields["accepted"] = "true" if old.accepted else "false"
+    return new._replace(item=item, fields=fields)

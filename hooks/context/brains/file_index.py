@@ -10,6 +10,7 @@ from hooks.clock import from_epoch, iso
 from hooks.context.brains import file_names, front_matter
 from hooks.context.brains.file_folder import Aside
 from hooks.context.brains.file_page import Grave, Memory, from_page, grave_on
+from hooks.context.brains.replacing import may_replace
 from hooks.context.lifetime import instant
 from scripts.swarm_v2.wire_json import clean
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from hooks.context.brains.file_folder import Leaf
 
-MIN_PREFIX = 8  # of an id that an agent supersedes: what it was shown, not a lucky guess
 _NS = 1_000_000_000
 
 
@@ -112,7 +112,7 @@ class Index:
     def _link(self, memory: Memory) -> None:
         """Note what ``memory`` replaces; what would close a circle replaces nothing."""
         targets = self.targets(memory)
-        if len(targets) != 1 or not self.may_replace(memory, targets[0]):
+        if len(targets) != 1 or not may_replace(memory.item, targets[0].item, memory.space):
             return
         old, new = targets[0].item.id, memory.item.id
         at = old
@@ -138,12 +138,6 @@ class Index:
         same_space = self._space_of(memory.space) == self._space_of(other.space)
         same_scope = memory.item.scope_key == other.item.scope_key
         return same_space and same_scope and memory.item.id != other.item.id
-
-    def may_replace(self, memory: Memory, other: Memory) -> bool:
-        """Say whether it may: an agent hides no person's word, and nothing by a lucky guess."""
-        if memory.item.cls == "person":
-            return True
-        return other.item.cls != "person" and len(memory.item.supersedes) >= MIN_PREFIX
 
     def is_live(self, key: str) -> bool:
         return key in self.memories and key not in self.superseded

@@ -154,7 +154,7 @@ def from_page(page: Page, where: str) -> Memory | str:
         project="" if space in (FLEET, UNKNOWN) else space,
         scope_key=scope_key,
         session=fields.get("session", ""),
-        accepted=cls == "person" or fields.get("accepted", "").lower() == "true",
+        accepted=_accepted(cls, fields.get("accepted", "")),
         supersedes=fields.get("supersedes", "").lower(),
         until=until(fields.get("at", ""), fields.get("ttl", "")),
         **{name: fields.get(name, "") for name in _SHOWN},
@@ -165,6 +165,11 @@ def from_page(page: Page, where: str) -> Memory | str:
 
 _SHOWN = ("title", "priority", "message_id", "path")
 _GRAVE = ("critical", "high", "medium", "low")
+
+
+def _accepted(cls: str, said: str) -> bool:
+    """A person's is, unless it corrects one that is not."""
+    return said.lower() == "true" or (cls == "person" and said.lower() != "false")
 
 
 def _word(type_: str) -> str:

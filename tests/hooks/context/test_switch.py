@@ -20,7 +20,7 @@ def at(minutes: float) -> datetime:
 
 
 def is_off(home, minutes: float, project: str = HERE, session: str = "s1") -> bool:
-    return load(home).off(at(minutes), project, session) is not None
+    return load(home).forbade(at(minutes), at(1e6), project, session)
 
 
 @pytest.fixture
@@ -178,3 +178,13 @@ def test_the_switch_agrees_with_the_newest_word_about_each_minute(tmp_path_facto
                     project,
                     session,
                 )
+
+
+def test_a_clock_that_was_set_back_behind_the_word_off_turns_nothing_on(home):
+    turn(home, False, ALL, at(5))
+
+    assert load(home).off(at(0), HERE, "s1") is not None
+    assert load(home).forbade(at(-1), at(0), HERE, "s1")
+    assert not load(home).forbade(at(-1), at(6), HERE, "s1")
+    turn(home, True, ALL, at(1))
+    assert load(home).off(at(2), HERE, "s1") is None
