@@ -1,0 +1,1 @@
+"""Seeded mutation fuzzing: one target per parser of what other programs wrote."""
