@@ -81,8 +81,6 @@ def _check(text: str) -> None:
         raise
     except ValueError:  # the interpreter's own bound
         raise UnusableSettingsError("a number in it has too many digits") from None
-    except ValueError:  # Python reads no number of more than some thousand digits
-        raise UnusableSettingsError("a number in it is too long to be read") from None
     if text[end:].strip(" \t\r\n"):
         raise UnusableSettingsError("more text stands behind its JSON value")
     if not isinstance(document, dict):
