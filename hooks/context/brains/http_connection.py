@@ -223,8 +223,12 @@ class Connection:
         secured = context.wrap_socket(
             sock, server_hostname=self.address.host, do_handshake_on_connect=False
         )
-        secured.settimeout(deadline.left())
-        secured.do_handshake()
+        try:
+            secured.settimeout(deadline.left())
+            secured.do_handshake()
+        except (OSError, ValueError):  # it has taken the descriptor over from ``sock``
+            secured.close()
+            raise
         return secured
 
 

@@ -12,7 +12,8 @@ from hooks.errors import BrainMisspoke, BrainRefused, BrainUnreachable
 from hooks.settings import Http, Settings
 from scripts.swarm_v2.installation import installation
 from tests.conftest import NOON
-from tests.support.brain_server import TOKEN, WAYS, BrainServer
+from tests.support.brain_server import TOKEN, BrainServer
+from tests.support.brain_service import WAYS
 
 WEB = "git.example.org/shop/web"
 PATIENCE_S = 0.6  # a loopback answer takes a millisecond
