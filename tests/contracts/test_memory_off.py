@@ -46,7 +46,7 @@ def test_off_holds_for_the_last_message_when_the_stretch_ends_before_the_stop(se
     one = session()
     one.start()
     one.settle()
-    now = datetime.now(UTC)
+    now = datetime.now(UTC)  # noqa: TID251 - the hooks are real processes
     one.prompt("go")
     start, end = now - timedelta(seconds=60), now - timedelta(seconds=5)
     switch.turn(str(home), False, "all", start, end)
