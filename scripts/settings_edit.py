@@ -70,17 +70,7 @@ def decode(data: bytes) -> str:
 
 def _check(text: str) -> None:
     begin = _begin(text)
-    try:
-        document, end = _DECODER.raw_decode(text, begin)
-    except json.JSONDecodeError as err:
-        msg = f"it is not JSON: {err.msg} in line {err.lineno}"
-        raise UnusableSettingsError(msg) from None
-    except RecursionError:
-        raise UnusableSettingsError("it is nested too deeply") from None
-    except UnusableSettingsError:
-        raise
-    except ValueError:  # the interpreter's own bound
-        raise UnusableSettingsError("a number in it has too many digits") from None
+    document, end = _read(text, begin)
     if text[end:].strip(" \t\r\n"):
         raise UnusableSettingsError("more text stands behind its JSON value")
     if not isinstance(document, dict):
@@ -90,6 +80,20 @@ def _check(text: str) -> None:
     if (member := root.get(HOOKS)) is not None:
         _check_hooks(document[HOOKS])
         _no_doubles(read_box(text, member.value))
+
+
+def _read(text: str, begin: int) -> tuple[object, int]:
+    try:
+        return _DECODER.raw_decode(text, begin)
+    except json.JSONDecodeError as err:
+        msg = f"it is not JSON: {err.msg} in line {err.lineno}"
+        raise UnusableSettingsError(msg) from None
+    except RecursionError:
+        raise UnusableSettingsError("it is nested too deeply") from None
+    except UnusableSettingsError:
+        raise
+    except ValueError:  # Python reads no number of more than some thousand digits
+        raise UnusableSettingsError("a number in it is too long to be read") from None
 
 
 def _check_hooks(hooks: object) -> None:
