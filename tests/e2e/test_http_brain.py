@@ -1,0 +1,80 @@
+"""The real client with a brain service that fails, then heals: kept, delivered once, told again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support.brain_server import BrainServer
+from tests.support.git import make_repo
+
+LESSON = "the staging database is reset every night"
+MARKED = f"Done. <!-- @lesson severity=high -->{LESSON}<!-- @/lesson --> Anything else?"
+
+
+@pytest.fixture
+def server(tmp_path, client):
+    with BrainServer(tmp_path / "service") as found:
+        client.extra = {
+            "BRAIN_URL": found.url,
+            "BRAIN_HTTP_TOKEN": found.token,
+            "BRAIN_HTTP_TIMEOUT": "1",
+        }
+        yield found
+        client.settle()
+
+
+def let_the_pause_end(client):
+    """After a failure the drainer waits for a minute: date that minute back."""
+    path = client.memory / "brain" / "drain-pause.json"
+    note = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**note, "until": note["since"]}))
+
+
+@pytest.mark.parametrize("way", ["status:503", "silent", "html", "store-silent"])
+def test_what_a_failing_service_did_not_take_is_delivered_once_when_it_heals(
+    client, api, server, way
+):
+    server.always("POST /marker", way)
+    api.says(MARKED)
+    first = client.run("please look around")
+    assert LESSON in first.message("Stop")
+    assert len(list((client.memory / "brain-outbox").glob("*.json"))) == 1
+
+    server.heal()
+    let_the_pause_end(client)
+    client.run("and again")  # tells of what waits, and delivers it
+    assert api.requests()[-1].text.count(LESSON) == 1
+    assert server.contents() == [LESSON]
+    assert list((client.memory / "brain-outbox").glob("*.json")) == []
+
+    client.run("and once more")  # what the service knows comes back
+    assert api.requests()[-1].text.count(LESSON) == 1
+    assert server.contents() == [LESSON]
+
+
+def test_another_project_is_told_what_is_for_all_and_nothing_else(client, api, server, tmp_path):
+    row = {"id": "r1", "title": "", "content": "deploys are frozen", "priority": 9, "metadata": {}}
+    server.seed("hot_arcs", row)
+    api.says(MARKED)
+    client.run("please look around")
+    other = make_repo(tmp_path / "api", "https://git.example.org/shop/api.git")
+    client.run("here?", cwd=other)
+    client.run("and here?", cwd=other)
+    told = api.requests()[-1].text
+    assert LESSON not in told
+    assert told.count("deploys are frozen") == 1
+
+
+def test_a_forgotten_memory_of_a_service_stays_away(client, api, server):
+    api.says(MARKED)
+    client.run("please look around")
+    client.run("a second session")
+    listed = client.verb("lessons")
+    (line,) = [line for line in listed.splitlines() if LESSON in line]
+    assert "Forgot" in client.verb(f"forget {line.split()[0]}")
+    client.settle()
+    client.run("a third session")
+    assert LESSON not in api.requests()[-1].text
+    assert server.contents() == [LESSON]  # a plain service cannot forget
