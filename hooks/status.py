@@ -130,6 +130,31 @@ def _lost(look: Look, data: Mapping[str, Any]) -> Piece:
     return Piece({**data, "lost": number}, (Problem("yellow", what, todo),))
 
 
+def _folder(look: Look, data: Mapping[str, Any]) -> Piece:
+    from hooks.context.outbox import is_empty
+    from hooks.errors import BrainUnreachable
+
+    try:
+        health = _health(look)
+    except BrainUnreachable as err:
+        told = not is_empty(look.settings.home)  # by the outbox, which asks the same brain
+        return Piece(data, () if told else (Problem("yellow", str(err), err.hint),))
+    return Piece({**data, "health": health}, _set_aside(health))
+
+
+def _set_aside(health: Mapping[str, Any]) -> tuple[Problem, ...]:
+    """Tell what lies in a file brain's folder and is not served."""
+    number = health["set_aside"]
+    if not number:
+        return ()
+    named = [f"{row['file']} ({row['why']})" for row in health["aside"][:3]]
+    named += [f"{number - 3} more"] if number > 3 else []
+    verb = "file is" if number == 1 else "files are"
+    what = f"{number} {verb} not served from {health['path']}: {', '.join(named)}"
+    todo = "take what you want from each into the page it belongs to, then delete it"
+    return (Problem("yellow", what, todo),)
+
+
 def _is_installed(home: str) -> bool:
     """Opening a brain needs the installation, and a status must not make one."""
     from scripts.swarm_v2.installation import read
