@@ -66,27 +66,31 @@ def _stand_back() -> None:
 def catch_up(job: Job) -> None:
     """Read on in the transcript of every session that no client works on, and of its subagents.
 
-    A live session's own hooks read it, and tell its person what was kept.
+    A live session's own hooks read it, and tell its person what was kept. What is personal in a
+    transcript is its session's person's, whoever's session started us.
     """
     from hooks.context import session_index
     from hooks.context.collect import Task
     from hooks.context.sources import Source, regular, subagents
 
-    task = Task(job.settings, job.env, job.at)
+    tasks: dict[str, Task] = {}
     starting = job.args[1] if len(job.args) > 1 else ""
     for entry in session_index.read(job.settings.home):
         if entry.session_id == starting or session_index.is_live(entry, job.at):
             continue
         path = regular(entry.transcript_path, entry.cwd, job.env)
         if path:
+            theirs = job.settings._replace(principal=entry.principal)
+            task = tasks.setdefault(entry.principal, Task(theirs, job.env, job.at))
             for source in (
                 Source(path, entry.session_id, main=True),
                 *subagents(path, entry.session_id),
             ):
                 task.read(source)
-    found = task.result()
-    if found.kept or found.note:
-        job.log(f"caught up {len(found.kept)} markers {found.note}".rstrip())
+    for task in tasks.values():
+        found = task.result()
+        if found.kept or found.note:
+            job.log(f"caught up {len(found.kept)} markers {found.note}".rstrip())
 
 
 def flush(job: Job) -> None:

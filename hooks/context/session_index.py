@@ -34,6 +34,7 @@ class Entry(NamedTuple):
     transcript_path: str = ""
     source: str = ""
     client_pid: str = ""  # the agent's process on this machine, where it told us
+    principal: str = ""  # whose session it is, as set; "" for the installation's own person
 
 
 def path_of(home: str) -> str:

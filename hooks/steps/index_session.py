@@ -28,6 +28,7 @@ def run(ctx: Ctx) -> Sequence[Reply]:
         transcript_path=event.transcript_path,
         source=event.source or event.name,
         client_pid=ctx.env.get("CLAUDE_PID", ""),
+        principal=ctx.settings.principal,
     )
     append(ctx.settings.home, entry)
     return ()

@@ -132,3 +132,21 @@ def test_text_that_looks_like_a_path_of_a_key_stays_text(home, tmp_path):
         context = Session(home, Path(project)).start().context
         told = [n for n in range(len(names)) if f"only {n} knows" in context]
         assert told == [names.index(name)]
+
+
+def test_what_another_persons_worker_catches_up_stays_its_writers(home, project):
+    """A hook of mine died, and somebody else's session start reads my transcript on."""
+    people = {name: {"BRAINHOOKS_PRINCIPAL": name, "CLAUDE_PID": ""} for name in ("me", "other")}
+    mine = Session(home, project, env=people["me"])
+    mine.start()
+    mine.prompt("x")
+    mine.settle()
+    mine.says("<!-- @lesson scope=user -->my own way<!-- @/lesson -->")
+    theirs = Session(home, project, env=people["other"])
+    theirs.start()
+    theirs.settle()
+    assert "my own way" not in Session(home, project, env=people["other"]).start().context
+    again = Session(home, project, env=people["me"])
+    again.start()  # its worker refreshes what I am shown
+    again.settle()
+    assert "my own way" in Session(home, project, env=people["me"]).start().context

@@ -64,7 +64,7 @@ class Session:
             "cwd": self.cwd,
             **({} if event.startswith("SessionStart") else {"prompt_id": self.prompt_id}),
         }
-        payload = recorded(event, **common, **fields)
+        payload = recorded(event, **{**common, **fields})
         env = {"CLAUDE_PROJECT_DIR": str(self.project), **self.env}
         return run_hook(payload["hook_event_name"], payload, self.home, env=env)
 

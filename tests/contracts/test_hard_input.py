@@ -1,0 +1,126 @@
+"""Transcripts and standard input of every shape, with real hook processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.contracts.test_hard_conditions import assert_calm, before, heal, log_of, texts
+from tests.support.keeping import lesson
+from tests.support.run_hook import ROOT, agent_env, recorded, wait_for_workers
+
+
+def fifo(folder):
+    os.mkfifo(folder / "pipe")
+    return str(folder / "pipe")
+
+
+SHAPES = {
+    "null": lambda folder: None,
+    "empty": lambda folder: "",
+    "missing": lambda folder: str(folder / "missing.jsonl"),
+    "folder": str,
+    "pipe": fifo,
+    "relative": lambda folder: "some/where.jsonl",
+    "tilde": lambda folder: "~/where.jsonl",
+    "device": lambda folder: "/dev/zero",
+    "below a file": lambda folder: __file__ + "/x",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_transcript_that_is_none_keeps_the_last_message_once(session, home, tmp_path, shape):
+    """The payload's own text is kept; when the transcript is there again it is not kept twice."""
+    one = session()
+    before(one)
+    path = SHAPES[shape](tmp_path)
+    one.prompt("go")
+    one.says(lesson("n0"))
+    runs = [one.fire("SessionStart.resume", transcript_path=path)]
+    runs += [one.stop(transcript_path=path), one.fire("SessionEnd", transcript_path=path)]
+    assert_calm(*runs)
+    one.settle()
+    heal(one)
+    assert texts(home) == ["before", "n0"]
+    assert "unforeseen" not in log_of(home)
+
+
+@pytest.mark.parametrize("event", ["Stop", "SessionStart", "SessionEnd"])
+@pytest.mark.parametrize("fd", [0, 1, 2])
+def test_a_closed_stream_stops_nobody(session, home, event, fd):
+    one = session()
+    before(one)
+    payload = recorded(event, session_id=one.id, cwd=one.cwd, transcript_path=str(one.transcript))
+    payload["last_assistant_message"] = ""
+    command = f'exec "$0" -I -S "$1" {event} {fd}{"<" if fd == 0 else ">"}&-'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable, str(ROOT / "hooks" / "__main__.py")],
+        input=None if fd == 0 else json.dumps(payload).encode(),
+        env=agent_env(home),
+        capture_output=True,
+        check=False,
+    )
+    wait_for_workers(home)
+    assert (done.returncode, done.stderr) == (0, b"")
+    heal(one)
+    assert texts(home) == ["before"]
+
+
+def test_ten_megabytes_of_payload_are_read(session, home):
+    one = session()
+    before(one)
+    one.prompt("go")
+    text = lesson("n0") + "\n" + "x" * (10 << 20)
+    assert_calm(one.stop(last_assistant_message=text))
+    one.settle()
+    assert texts(home) == ["before", "n0"]
+
+
+def test_more_than_any_payload_is_refused_with_a_line(session, home):
+    one = session()
+    before(one)
+    run = one.stop(last_assistant_message="x" * (17 << 20))
+    assert_calm(run)
+    assert "larger than" in log_of(home)
+    heal(one)
+    assert texts(home) == ["before"]
+
+
+@pytest.mark.timeout(300)
+def test_a_line_of_100_megabytes_hides_nothing_behind_it(session, home):
+    one = session()
+    before(one)
+    one.prompt("go")
+    piece = b"y" * (1 << 20)
+    with one.transcript.open("ab") as file:
+        file.write(b'{"type":"user","message":{"role":"user","content":"')
+        for _ in range(100):
+            file.write(piece)
+        file.write(b'"}}\n')
+    one.says(lesson("n0"))
+    assert_calm(one.stop(last_assistant_message=""))
+    one.settle()
+    heal(one)
+    one.transcript.write_bytes(b"")
+    assert texts(home) == ["before", "n0"]
+
+
+@pytest.mark.timeout(300)
+def test_a_transcript_of_500_megabytes_with_a_hole_hides_nothing_behind_it(session, home):
+    """The hole is of NUL bytes, as a power cut leaves one; on disk it takes no room."""
+    one = session()
+    before(one)
+    one.prompt("go")
+    os.truncate(one.transcript, one.transcript.stat().st_size + (500 << 20))
+    with one.transcript.open("ab") as file:
+        file.write(b"\n")
+    one.says(lesson("n0"))
+    assert_calm(one.stop(last_assistant_message=""))
+    one.settle()
+    heal(one)
+    one.transcript.write_bytes(b"")
+    assert texts(home) == ["before", "n0"]
