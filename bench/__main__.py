@@ -14,6 +14,7 @@ import statistics
 import uuid
 from typing import TYPE_CHECKING, NamedTuple
 
+from bench import service
 from bench.measure import NOTHING, PYTHON, Job, peak_bytes, syncs, wall_s
 from bench.workload import FOLDER, MB, PROJECT, Bench, make_transcript
 from tests.support.git import make_repo
@@ -192,6 +193,7 @@ def main() -> None:
     print(f"{PYTHON}, {platform.python_version()}, load {os.getloadavg()[0]:.1f}", flush=True)
     events(rounds, bed)
     scanning(max(3, rounds // 4), bed)
+    service.measure(max(3, rounds // 4), row, verdict)
     archiving(max(3, rounds // 8))
 
 

@@ -69,6 +69,7 @@ class HttpBrain:
         self._notes = service_notes.read(self._home, self._id)
         self._asked = False  # /health, by this opened brain
         self._feed: list[dict[str, object]] | None = None
+        self._held: set[tuple[str, str]] | None = None  # key and part of what the feed showed
         self._projects: dict[str, list[Item]] = {}  # what a hub told of each project
 
     def close(self) -> None:
@@ -103,18 +104,21 @@ class HttpBrain:
         return list({item.id: item for item in [*kept, *told]}.values())
 
     def holds(self, key: str, part: str = "") -> bool:
-        """Say whether the feed shows the marker ``key``, or that part of it; False in doubt."""
-        try:
-            rows = self._rows()
-        except BrainUnreachable:
-            return False
-        wanted = (key, part)
-        metas = [row.get("metadata") for row in rows]
-        return any(
-            isinstance(meta, dict)
-            and (meta.get(http_wire.KEY), meta.get(http_wire.PART, "")) == wanted
-            for meta in metas
-        )
+        """Say whether the feed showed the marker ``key``, or that part of it; False in doubt.
+
+        Asked once per opened brain: what an earlier run left is in the first feed, or in none.
+        """
+        if self._held is None:
+            try:
+                metas = [row.get("metadata") for row in self._rows()]
+            except BrainUnreachable:
+                metas = []
+            self._held = {
+                (str(meta.get(http_wire.KEY)), str(meta.get(http_wire.PART, "")))
+                for meta in metas
+                if isinstance(meta, dict)
+            }
+        return (key, part) in self._held
 
     def health(self) -> dict[str, object]:
         """Return what the service says of itself; nothing is noted.
