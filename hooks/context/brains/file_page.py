@@ -113,6 +113,8 @@ def attrs_of(memory: Memory) -> dict[str, str]:
             found[_BACK[field]] = value
         elif field not in _OWN:
             found[field.removeprefix("x-")] = value
+    if memory.space == FLEET:  # a page without a project is everybody's; a body must say so
+        found["share"] = FLEET
     return {"class": memory.item.cls, **found}
 
 

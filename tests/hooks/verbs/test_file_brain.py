@@ -55,6 +55,15 @@ def test_a_sentence_is_kept_found_corrected_and_forgotten(here, folder):
     assert b"rm -rf" not in b"".join(path.read_bytes() for path in folder.iterdir())
 
 
+def test_a_page_of_no_project_is_corrected_where_it_stands_for_everybody(here, folder):
+    (folder / "rule.md").write_text("---\n---\nAsk before rm -rf\n", encoding="utf-8")
+    brain = open_brain(here.settings, here.env)
+    [item] = brain.feed()
+    run_named("edit", f"{item.id} Never rm -rf", here)
+    assert [(one.text, one.project) for one in brain.feed()] == [("Never rm -rf", "")]
+    assert brain.project_memory(WEB, "person-a") == []
+
+
 class KeptInFolder(Kept):
     folder = ""
 
