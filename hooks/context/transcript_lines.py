@@ -98,12 +98,22 @@ def _behind_damage(text: str, start: int) -> list[dict[str, object]]:
 def _is_inside(before: str) -> bool:
     """Say whether a value that follows ``before`` is a part of it, to all appearance.
 
-    A line torn right behind an inner object looks like one torn right before a whole line; only
-    a writer that died inside a string leaves no doubt.
+    A line torn right behind an inner object looks like one torn right before a whole line. It
+    does not where the writer died inside a string, or where no value could follow.
     """
-    if before.replace("\\\\", "").replace('\\"', "").count('"') % 2:
+    parts = before.replace("\\\\", "").replace('\\"', "").split('"')
+    if len(parts) % 2 == 0:  # an open string
         return False
-    return before.rstrip(" \t").endswith((":", ",", "["))
+    outside = '"'.join(parts[::2]).rstrip(" \t")
+    closed = 0
+    for char in reversed(outside):
+        if char in "]}":
+            closed += 1
+        elif char in "[{":
+            if not closed:
+                return outside.endswith(":" if char == "{" else ("[", ","))
+            closed -= 1
+    return False
 
 
 def why_not(line: dict[str, object]) -> str:
