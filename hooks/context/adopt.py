@@ -7,12 +7,14 @@ one key, so it is one memory.
 
 from __future__ import annotations
 
+import errno
 import os
 
 from hooks import atomic
 from hooks.clock import iso
 from hooks.context import outbox
 from hooks.context.ledger import Ledger
+from hooks.context.ledger_notes import Graves
 from hooks.context.migrations import migrations_lock, write_down
 from hooks.errors import StateError
 from hooks.lock import held
@@ -40,8 +42,17 @@ class Move:
     def __init__(self, source: str, target: str, ledger: Ledger | None, at: datetime) -> None:
         self.source, self.target, self.ledger, self.at = source, target, ledger, at
         self.data = atomic.read(source, outbox.MAX_BYTES)
-        self.reason = atomic.read(source + outbox.REASON, outbox.MAX_BYTES)
+        self.reason = _reason(source)
         self.key = outbox.key_in(os.path.basename(source))
+
+
+def _reason(source: str) -> bytes | None:
+    try:
+        return atomic.read(source + outbox.REASON, outbox.MAX_BYTES)
+    except OSError as err:
+        if err.errno != errno.ENAMETOOLONG:
+            raise
+        return None  # another program's file: beside so long a name there cannot be a reason
 
 
 def check(home: str, other: str) -> None:
@@ -53,6 +64,11 @@ def check(home: str, other: str) -> None:
     marks = ("brain-outbox", "brain-outbox-backlog", "brain", "installation.json", "ledger.db")
     if not any(os.path.exists(os.path.join(other, name)) for name in marks):
         raise StateError(other, "it is not a home", hint="name the folder of an older home")
+    for place in PLACES:  # what was copied there would be removed as moved
+        if os.path.exists(place(home)) and os.path.realpath(place(home)) == os.path.realpath(
+            place(other)
+        ):
+            raise StateError(place(other), "both homes have this folder: it is here already")
 
 
 def waiting(other: str) -> int:
@@ -98,15 +114,25 @@ def _ledger(other: str, at: datetime) -> Ledger | None:
 
 def _move_all(home: str, other: str, ledger: Ledger | None, at: datetime) -> Adopted:
     moved = left = 0
+    graves = Graves(other)
     for source, target in _pairs(home, other):
         move = Move(source, target, ledger, at)
         if move.data is None:
             left += 1
             continue
+        if move.key in graves.keys or _is_settled(move):
+            remove_there(move)
+            continue
         for step in MOVE:
             step(move)
         moved += 1
     return Adopted(moved, left)
+
+
+def _is_settled(move: Move) -> bool:
+    """Say whether it was delivered or forgotten there: its file only outlived a kill."""
+    receipt = move.ledger.receipt(move.key) if move.ledger is not None and move.key else None
+    return receipt is not None and receipt.state in ("committed", "replayed", "forgotten")
 
 
 def _pairs(home: str, other: str) -> Iterator[tuple[str, str]]:
@@ -119,12 +145,20 @@ def copy_here(move: Move) -> None:
     """Same bytes or same key are here already; where only the name is the same, both stay."""
     assert move.data is not None
     place, name = os.path.split(move.target)
-    if move.key and any(outbox.key_in(each) == move.key for each in outbox.names_in(place)):
+    if move.key and any(_has_it(move, place, each) for each in outbox.names_in(place)):
         return
     path = os.path.join(place, outbox.free_name(place, name, move.source))
     if move.reason is not None:
         atomic.write(path + outbox.REASON, move.reason)
     atomic.link_new(path, move.data)
+
+
+def _has_it(move: Move, place: str, name: str) -> bool:
+    """Say whether a file of the key is whole: a power cut may have left only its name."""
+    if outbox.key_in(name) != move.key:
+        return False
+    found = atomic.read(os.path.join(place, name), outbox.MAX_BYTES)
+    return outbox.parse(found) is not None or found == move.data
 
 
 def say_moved(move: Move) -> None:
@@ -134,9 +168,12 @@ def say_moved(move: Move) -> None:
 
 
 def remove_there(move: Move) -> None:
-    os.unlink(move.source)
-    if move.reason is not None:
-        os.unlink(move.source + outbox.REASON)
+    """An older version's drainer knows no lock of ours: it may have been faster."""
+    for path in (move.source, move.source + outbox.REASON)[: 1 + (move.reason is not None)]:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue
 
 
 def _write_down(home: str, other: str, at: datetime, done: Adopted) -> None:

@@ -48,7 +48,22 @@ def steps(home: str) -> list[dict[str, object]]:
     """Return the upgrade steps that ran here; [] for a fresh home and for a damaged file."""
     found = load_object(atomic.read(migrations_path(home))) or {}
     rows = found.get("steps")
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return [row for row in rows if _is_step(row)] if isinstance(rows, list) else []
+
+
+def _is_step(row: object) -> bool:
+    return isinstance(row, dict) and isinstance(row.get("name"), str)
+
+
+def put_aside_if_damaged(home: str) -> bool:
+    """Rename the file where not all of it is steps; say whether it was so. Under its lock."""
+    path = migrations_path(home)
+    data = atomic.read(path)
+    rows = (load_object(data) or {}).get("steps")
+    if data is None or (isinstance(rows, list) and all(_is_step(row) for row in rows)):
+        return False
+    os.replace(path, f"{path}.damaged-{os.urandom(4).hex()}")
+    return True
 
 
 def begin(ledger: Ledger, at: datetime) -> None:
@@ -69,6 +84,7 @@ def begin(ledger: Ledger, at: datetime) -> None:
             ledger.set_note("first", iso(at))
             ran = [row for row in ran if row.get("name") != STEP]
             document = {"steps": [*ran, {"name": STEP, "at": iso(at)}]}
+            put_aside_if_damaged(home)
             atomic.write(migrations_path(home), dumps(document).encode("ascii") + b"\n")
         ledger.set_note("begun", iso(at))
 

@@ -13,7 +13,7 @@ from hooks import atomic
 from hooks.clock import iso
 from hooks.context import outbox
 from hooks.context.ledger_notes import STEP as LEDGER_STEP
-from hooks.context.ledger_notes import migrations_path, steps
+from hooks.context.ledger_notes import migrations_path, put_aside_if_damaged, steps
 from hooks.context.marks import ledger_identity
 from hooks.errors import StateError
 from hooks.lock import held
@@ -92,15 +92,12 @@ def write_down(home: str, row: dict[str, object]) -> None:
 
     What it said of the ledger is said again, or a ledger lost later would pass for a first one.
     """
-    path = migrations_path(home)
-    data = atomic.read(path)
     ran = steps(home)
-    if data is not None and load_object(data) is None:
-        os.replace(path, f"{path}.damaged-{os.urandom(4).hex()}")
-        if ledger_identity(home):
-            ran = [{"name": LEDGER_STEP, "at": row["at"]}]
+    if put_aside_if_damaged(home) and ledger_identity(home):
+        ran = [each for each in ran if each["name"] != LEDGER_STEP]
+        ran.append({"name": LEDGER_STEP, "at": row["at"]})
     document = {"steps": [*ran, row]}
-    atomic.write(path, dumps(document).encode("ascii") + b"\n")
+    atomic.write(migrations_path(home), dumps(document).encode("ascii") + b"\n")
 
 
 def note_done(home: str) -> None:

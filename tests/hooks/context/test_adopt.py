@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from hooks.context import adopt as adopting
 from hooks.context import ledger_notes, outbox
 from hooks.context.adopt import adopt
+from hooks.context.ledger import Ledger
 from hooks.errors import StateError
 from hooks.lock import try_lock
 from tests.support.keeping import Kept, lesson
@@ -88,6 +90,46 @@ def test_the_other_homes_rows_do_not_bring_the_files_back(kept, tmp_path, projec
     assert other.waiting() == []
     kept.drain()
     assert [(r.key, r.state) for r in kept.receipts()] == [(one.key, "committed")]
+
+
+@pytest.mark.parametrize("state", ["committed", "replayed", "forgotten"])
+def test_what_was_settled_there_does_not_come_and_its_file_goes(kept, tmp_path, project, state):
+    other = Kept(tmp_path / "other", project, brain_source="none")
+    other.ask()
+    other.say(lesson("X"))
+    (one,) = other.collect().kept
+    ledger = Ledger.open(other.home, other.tick())
+    ledger.change(one.key, other.tick(), state=state, body="")
+    ledger.close()
+    assert adopt(kept.home, other.home, kept.tick()) == (0, 0)
+    assert other.waiting() == kept.waiting() == []
+    assert other.states() == [state]
+
+
+def test_a_file_that_a_power_cut_tore_here_does_not_stand_for_the_whole_one_there(kept, older):
+    name = f"20261008T123000000000-{KEYED}.json"
+    put(older / "brain-outbox", name, {**OLD, "idempotency_key": KEYED})
+    put(Path(kept.home) / "brain-outbox", name, {})
+    adopt(kept.home, str(older), kept.tick())
+    place = Path(kept.home) / "brain-outbox"
+    whole = [(place / each).read_bytes() for each in kept.waiting() if KEYED in each]
+    assert {**OLD, "idempotency_key": KEYED} in [json.loads(data) for data in whole]
+
+
+def test_a_folder_that_both_homes_have_is_refused_and_keeps_its_files(kept, tmp_path):
+    here = Path(kept.home) / "brain-outbox"
+    put(here, "x.json", OLD)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "brain-outbox").symlink_to(here)
+    with pytest.raises(StateError, match="both homes have this folder"):
+        adopt(kept.home, str(tmp_path / "other"), kept.tick())
+    assert kept.waiting() == ["x.json"]
+
+
+def test_a_name_too_long_for_a_reason_beside_it_comes_too(kept, older):
+    put(older / "brain-outbox", "x" * 245 + ".json", OLD)
+    assert adopt(kept.home, str(older), kept.tick()) == (4, 0)
+    assert outbox.is_empty(older)
 
 
 def test_what_is_no_file_stays_there_and_is_counted(kept, older):

@@ -102,17 +102,28 @@ def test_a_step_of_a_later_version_that_ran_here_is_kept(older, noon):
     assert len(ledger_notes.steps(str(older))) == 3
 
 
-def test_a_damaged_list_is_put_aside_and_still_knows_of_the_ledger(home, noon):
+@pytest.mark.parametrize(
+    "damage", [b'{"steps": [{"na', b'{"steps": "x"}', b"{}", b'{"steps": [{"name": ["a"]}, 1]}']
+)
+def test_a_damaged_list_is_put_aside_and_still_knows_of_the_ledger(home, noon, damage):
     Ledger.open(str(home), noon).close()
-    (home / "migrations.json").write_bytes(b'{"steps": [{"na')
+    (home / "migrations.json").write_bytes(damage)
     migrate(str(home), noon)
     assert [row["name"] for row in ledger_notes.steps(str(home))] == ["ledger", *_names()]
     (aside,) = home.glob("migrations.json.damaged-*")
-    assert aside.read_bytes() == b'{"steps": [{"na'
+    assert aside.read_bytes() == damage
     os.unlink(home / "ledger.db")
     ledger = Ledger.open(str(home), noon)
     assert ledger.note("lost")
     ledger.close()
+
+
+def test_a_first_ledger_does_not_write_over_a_damaged_list(home, noon):
+    home.mkdir(parents=True)
+    (home / "migrations.json").write_bytes(b'{"steps": 1}')
+    Ledger.open(str(home), noon).close()
+    (aside,) = home.glob("migrations.json.damaged-*")
+    assert aside.read_bytes() == b'{"steps": 1}'
 
 
 def _names():
