@@ -7,12 +7,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Another interpreter's search path would be ours too.
 unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP VIRTUAL_ENV
 
-.PHONY: help demo test e2e bench check format clean
+.PHONY: help demo test e2e fuzz bench check format clean
 
 help:
 	@echo "make demo    a recorded session, replayed through the real hooks"
 	@echo "make test    the whole test suite"
 	@echo "make e2e     the same round trip in the real client (fetched once with npm)"
+	@echo "make fuzz    random input for every parser, FUZZ_SECONDS (20) each"
 	@echo "make check   format, lint, types, size"
 	@echo "make bench   what each hook costs, against starting an interpreter"
 	@echo "make clean   remove everything that these made"
@@ -25,6 +26,9 @@ test: .venv/ready
 
 e2e: .venv/ready
 	@$(PY) -m pytest -m e2e --basetemp=.e2e tests/e2e $(ARGS)
+
+fuzz: .venv/ready
+	@$(PY) -m tests.fuzz $(ARGS)
 
 bench: .venv/ready
 	@$(PY) -m bench $(ARGS)

@@ -38,6 +38,7 @@ COMMANDS = {
     "migrate": Command("migrate", "What an upgrade does to the home; take over an older one"),
     "whoami": Command("whoami", "Which project this folder is, and why"),
     "project": Command("project", "Register a folder, name an alias, list both"),
+    "selftest": Command("selftest", "Kill hooks in a scratch home; count lost, doubled, leaked"),
     "markers": Command("markers", "Explain what a transcript's markers are taken for"),
 }
 

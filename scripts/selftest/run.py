@@ -1,0 +1,189 @@
+"""The whole self-test: rounds of sessions in trouble, then the count."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from hooks.context.brains import open_brain
+from hooks.errors import HookError
+from hooks.settings import Settings
+from scripts.selftest.player import Player, Stage, kill_workers, settle
+from scripts.selftest.trouble import TROUBLES, some_kill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hooks.context.brains import Item
+
+    Progress = Callable[[int, int], None]
+
+PEOPLE = ("ann", "bob")
+PROJECTS = ("git.example.org/shop/web", "git.example.org/bank/web")  # of one folder name
+LONG, SHORT = (24, 75.0), (3, 6.0)  # rounds, and seconds after which no round begins
+
+
+class Memory(NamedTuple):
+    text: str
+    person: str
+    project: str
+    personal: bool
+
+    @property
+    def marker(self) -> str:
+        scope = " scope=user" if self.personal else ""
+        return f"<!-- @lesson{scope} -->{self.text}<!-- @/lesson -->"
+
+
+class Outcome(NamedTuple):
+    written: int
+    lost: tuple[str, ...]
+    doubled: tuple[str, ...]
+    leaked: tuple[str, ...]
+    wrong: tuple[str, ...]  # hooks that did not keep to their contract, workers that stayed
+    kills: int
+    hooks: int
+    hook_s: float  # the median of the hooks that were left alone
+    seconds: float
+
+    @property
+    def is_good(self) -> bool:
+        return not (self.lost or self.doubled or self.leaked or self.wrong)
+
+
+class Selftest:
+    """One run, decided by ``seed`` but for the moments at which the system runs what."""
+
+    def __init__(self, stage: Stage, seed: int, *, quick: bool) -> None:
+        self.stage, self.chance = stage, random.Random(seed)
+        self.rounds, self.budget_s = SHORT if quick else LONG
+        self.written: list[Memory] = []
+        self.kills = 0
+        self.players: dict[Player, str] = {}
+        for place, project in enumerate(PROJECTS):
+            folder = make_project(stage.folder, place, project)
+            for person in PEOPLE:
+                self.players[Player(stage, folder, person, f"{person}-{place}")] = project
+
+    def run(self, progress: Progress) -> Outcome:
+        began = time.monotonic()
+        total = self.rounds + 2
+        for player in self.players:
+            player.start()
+        for number in range(self.rounds):
+            progress(number, total)
+            if time.monotonic() - began > self.budget_s:
+                break
+            self._round(number)
+        progress(self.rounds, total)
+        healed = self._heal()
+        progress(self.rounds + 1, total)
+        found = self._count(healed, began)
+        progress(total, total)
+        return found
+
+    def _round(self, number: int) -> None:
+        for player, project in self.players.items():
+            player.prompt()
+            personal = self.chance.random() < 0.25
+            text = f"lesson {len(self.written):04} by {player.principal} at {project}"
+            memory = Memory(text, player.principal, project, personal)
+            player.says(f"Done.\n\n{memory.marker}\n")
+            self.written.append(memory)
+            if self.chance.random() < 0.5:
+                self.kills += 1
+                (player.end if self.chance.random() < 0.3 else player.stop)(some_kill(self.chance))
+            else:
+                player.stop()
+            if self.chance.random() < 0.3:
+                self.kills += kill_workers(self.stage.home)
+        # A file that is overwritten under a running writer proves nothing about us.
+        self.kills += kill_workers(self.stage.home)
+        TROUBLES[number % len(TROUBLES)](self.stage.home, self.chance)
+
+    def _heal(self) -> bool:
+        """Let every session go on once, as people do after a crash; say whether all ended."""
+        healed = settle(self.stage.home)
+        for player in self.players:
+            player.start("resume")
+            player.stop()
+            healed = settle(self.stage.home) and healed
+        for player in self.players:
+            player.end()
+        return settle(self.stage.home) and healed
+
+    def _count(self, healed: bool, began: float) -> Outcome:
+        stored = _stored(self.stage.home)
+        leaked = []
+        for player, project in self.players.items():
+            told = _shown(self.stage.home, project, player.principal)
+            player.start("clear")
+            leaked += [
+                f"{memory.text!r} to {player.principal} at {project}"
+                for memory in self.written
+                if _is_foreign(memory, player.principal, project)
+                and (memory.text in told or memory.text in player.context)
+            ]
+        settle(self.stage.home)
+        wrong = [f"{w.event}: {w.what}" for player in self.players for w in player.wrong]
+        wrong += [] if healed else ["a worker did not end"]
+        took = sorted(s for player in self.players for s in player.took)
+        texts = [memory.text for memory in self.written]
+        return Outcome(
+            written=len(texts),
+            lost=tuple(text for text in texts if text not in stored),
+            doubled=tuple(text for text in texts if stored.count(text) > 1),
+            leaked=tuple(leaked),
+            wrong=tuple(wrong),
+            kills=self.kills,
+            hooks=len(took),
+            hook_s=took[len(took) // 2] if took else 0.0,
+            seconds=time.monotonic() - began,
+        )
+
+
+def _is_foreign(memory: Memory, person: str, project: str) -> bool:
+    return memory.project != project or (memory.personal and memory.person != person)
+
+
+def _items(home: str, project: str, person: str) -> list[Item]:
+    brain = open_brain(Settings(home, principal=person), {})
+    try:
+        return brain.project_memory(project, person)
+    finally:
+        brain.close()
+
+
+def _shown(home: str, project: str, person: str) -> list[str]:
+    try:
+        return [item.text for item in _items(home, project, person)]
+    except (HookError, OSError, sqlite3.Error):
+        return []
+
+
+def _stored(home: str) -> list[str]:
+    """Return the text of every memory once for each record of it; a personal one is its owner's."""
+    found: dict[str, str] = {}
+    for project in PROJECTS:
+        for person in PEOPLE:
+            try:
+                items = _items(home, project, person)
+            except (HookError, OSError, sqlite3.Error):
+                continue
+            found.update((item.id, item.text) for item in items)
+    return list(found.values())
+
+
+def make_project(folder: str, place: int, project: str) -> str:
+    """Make a repository of one commitless branch with that remote; git itself is not needed."""
+    made = os.path.join(folder, str(place), "web")
+    for name in ("objects", "refs"):
+        os.makedirs(os.path.join(made, ".git", name))
+    config = f'[core]\n\tbare = false\n[remote "origin"]\n\turl = https://{project}.git\n'
+    for name, text in (("HEAD", "ref: refs/heads/main\n"), ("config", config)):
+        with open(os.path.join(made, ".git", name), "w", encoding="utf-8") as file:
+            file.write(text)
+    return made
