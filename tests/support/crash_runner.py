@@ -30,7 +30,7 @@ from hooks.context import (
 )
 from hooks.context.flush import drain
 from hooks.payload import Event
-from hooks.settings import Settings
+from hooks.settings import Http, Settings
 
 _TABLES = (
     (gather, "BATCH"),
@@ -81,7 +81,8 @@ def main(what, limit, text):
         setattr(module, name, bomb.wrap(getattr(module, name)))
     migrations.STEPS = tuple(step._replace(run=bomb.wrap(step.run)) for step in migrations.STEPS)
     said = json.loads(text)
-    settings, at = Settings(**said["settings"]), datetime.fromisoformat(said["at"])
+    http = Http(**said["settings"].pop("http", {}))
+    settings, at = Settings(**said["settings"], http=http), datetime.fromisoformat(said["at"])
     RUNS[what](said, settings, at)
     sys.stdout.write(str(bomb.count))
 
