@@ -173,6 +173,9 @@ class Ledger:
             "WHERE state = 'unknown' AND ? IN ('', session) ORDER BY seq", (session,)
         )
 
+    def held(self) -> list[Receipt]:
+        return self._receipts("WHERE state = 'held' ORDER BY seq", ())
+
     def delivered(self, brain: str) -> list[str]:
         """Return the keys that ``brain`` acknowledged and nobody forgot, the first one first."""
         where = "WHERE brain = ? AND state IN ('committed', 'replayed') ORDER BY seq"

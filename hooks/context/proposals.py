@@ -45,6 +45,8 @@ def to_review(home: str, at: datetime) -> list[Receipt]:
         return []
     try:
         found = ledger.receipts(limit=MOST)
+        seen = {one.key for one in found}
+        found += [one for one in ledger.held() if one.key not in seen]
     finally:
         ledger.close()
     since, judged = iso(at - timedelta(days=DAYS)), _judged(home)
@@ -72,8 +74,10 @@ def _judged(home: str) -> set[str]:
     return {str(row.get("key")) for row in rows if row is not None}
 
 
-def keep(settings: Settings, at: datetime, receipt: Receipt) -> None:
+def keep(settings: Settings, at: datetime, receipt: Receipt) -> bool:
     """Keep what the agent made: a proposal goes its way to the brain, the rest stays there.
+
+    False for a proposal that was dropped elsewhere since it was shown: it stays so.
 
     A proposal's outbox file comes first: a kill behind it leaves a file, which is delivered.
     """
@@ -87,9 +91,14 @@ def keep(settings: Settings, at: datetime, receipt: Receipt) -> None:
         ledger = Ledger.open(settings.home, at)
         try:
             with ledger.writing():
-                outbox.write(settings.home, receipt.document)
-                ledger.change(receipt.key, at, state="pending", reason="")
+                now = ledger.receipt(receipt.key)
+                if now is None or now.state == "forgotten":
+                    return False
+                if now.state == "held":  # else it is on its way already
+                    outbox.write(settings.home, receipt.document)
+                    ledger.change(receipt.key, at, state="pending", reason="")
         finally:
             ledger.close()
     row = {"key": receipt.key, "at": iso(at)}
     append_line(reviewed_path(settings.home), dumps(row).encode("ascii"), durable=True)
+    return True

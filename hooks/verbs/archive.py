@@ -7,7 +7,7 @@ import os
 from hooks.context import archiving
 from hooks.errors import HookError, StateError
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.wording import count, day, size
+from hooks.verbs.wording import count, day, one_line, plain, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,12 +65,18 @@ def rows(ctx: VerbCtx, *, here: bool = False) -> list[dict[str, object]]:
     from scripts.swarm_v2.store.archive import read
 
     where = place(ctx)
-    if where is None:
-        return []
+    return [] if where is None else _rows(ctx, where, read.manifests(where)[0], here=here)
+
+
+def _rows(
+    ctx: VerbCtx, where: Place, everything: list[Manifest], *, here: bool
+) -> list[dict[str, object]]:
+    from scripts.swarm_v2.store.archive import read
+
     sizes = read.sizes(where)
     projects = _projects(ctx)
     wanted = _is_here(ctx, projects) if here else lambda _: True
-    found = [whole for whole in read.manifests(where)[0] if wanted(whole)]
+    found = [whole for whole in everything if wanted(whole)]
     made = [
         {
             "session": whole.session,
@@ -89,13 +95,15 @@ def rows(ctx: VerbCtx, *, here: bool = False) -> list[dict[str, object]]:
 def listed(ctx: VerbCtx, *, here: bool = False) -> str:
     from scripts.swarm_v2.store.archive import read
 
-    found = rows(ctx, here=here)
     where = place(ctx)
+    everything, damage = ([], []) if where is None else read.manifests(where)
+    found = [] if where is None else _rows(ctx, where, everything, here=here)
+    unread = f"{count(len(damage), 'file')} left out; `archive verify` says why" if damage else ""
     if not found or where is None:
-        return NOTHING if not here else "No session of this project is saved."
+        return unread or (NOTHING if not here else "No session of this project is saved.")
     lines = [
-        f"{str(row['session'])[:8]}  {day(str(row['at']))}  {size(row['size']):>8}"
-        f"  {size(row['stored']):>8}  {row['project']}"
+        f"{one_line(str(row['session'])[:8])}  {day(str(row['at']))}  {size(row['size']):>8}"
+        f"  {size(row['stored']):>8}  {one_line(str(row['project']))}"
         for row in found
     ]
     whole = size(sum(int(str(row["size"])) for row in found))
@@ -103,7 +111,8 @@ def listed(ctx: VerbCtx, *, here: bool = False) -> str:
     if not here:
         disk = size(sum(read.sizes(where).values()))
         foot += f"; {disk} on disk, what sessions share counted once"
-    return "\n".join(["session   began          size    stored  project", *lines, foot])
+    head = "session   began          size    stored  project"
+    return "\n".join([head, *lines, foot, *([unread] if unread else [])])
 
 
 def _projects(ctx: VerbCtx) -> dict[str, str]:
@@ -163,10 +172,10 @@ def shown(ctx: VerbCtx, wanted: str) -> Iterator[str]:
     from scripts.swarm_v2.store.archive.split import pieces
 
     where, whole = one(ctx, wanted)
-    yield f"session {whole.session}, {day(_began(whole))}, {_folder(whole)}"
+    yield one_line(f"session {whole.session}, {day(_began(whole))}, {_folder(whole)}")
     for transcript in latest(whole):
         if "/subagents/" in transcript.name:
-            yield f"— subagent {transcript.name.rpartition('/')[2]} —"
+            yield one_line(f"— subagent {transcript.name.rpartition('/')[2]} —")
         yield from readable(pieces(blocks(where, whole, transcript)))
 
 
@@ -200,9 +209,16 @@ def verified(ctx: VerbCtx, progress: Callable[[str], None] = lambda _: None) -> 
     if not report.damage:
         return f"Undamaged: {said}.", True
     lines = [
-        f"  {one.path}: {one.what}" + (f" (session {one.session[:8]})" if one.session else "")
+        "  "
+        + _told(f"{one.path}: {one.what}")
+        + (f" (session {_told(one.session[:8])})" if one.session else "")
         for one in report.damage
     ]
     head = f"Damaged: {count(len(report.damage), 'file')} of {said}. Nothing was changed."
     todo = "Move a damaged file away; `archive --all` saves again what the agent still has."
     return "\n".join([head, *lines, todo]), False
+
+
+def _told(path: str) -> str:
+    """Return a file's name for a terminal: it may be no text at all."""
+    return plain(path.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))

@@ -103,7 +103,8 @@ def decide(ctx: VerbCtx, what: str, one: Receipt) -> str:
     if what == "drop":
         drop(ctx, one)
         return f"Dropped {short(one.key)}: {text}"
-    proposals.keep(ctx.settings, ctx.at, one)
+    if not proposals.keep(ctx.settings, ctx.at, one):
+        return f"Not kept, it was dropped meanwhile: {short(one.key)}"
     waits = deliver(ctx) if one.state == "held" else ""
     return "\n".join(part for part in (f"Kept {short(one.key)}: {text}", waits) if part)
 

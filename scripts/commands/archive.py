@@ -106,11 +106,15 @@ def _export(
 
 def _export_to(ctx: VerbCtx, session: str, folder: str) -> None:
     where, whole = verb.one(ctx, session)
+    written: set[str] = set()
     for one in whole.transcripts:
         inside = one.name.partition(f"{whole.session}/")[2] if "/subagents/" in one.name else ""
         name = os.path.join(whole.session, inside) if inside else f"{whole.session}.jsonl"
         if whole.current(one.name) != one:
             name += f".{one.part}"  # what the file held before it was replaced
+        if name in written:  # the session has a transcript in the folder of another project too
+            name = os.path.join(os.path.dirname(one.name).partition("/")[0] or "other", name)
+        written.add(name)
         path = os.path.join(folder, name)
         if os.path.lexists(path):
             raise StateError(path, "it is there already", hint="name a folder without it")

@@ -94,6 +94,30 @@ def test_verify_exits_1_and_names_the_damaged_file(home, transcript):
     assert chunk.read_bytes() == b"rot"
 
 
+def test_a_session_in_the_folders_of_two_projects_is_exported_whole(home, transcript, tmp_path):
+    other = transcript.parent.parent / "wiki" / transcript.name
+    other.parent.mkdir()
+    other.write_bytes(as_bytes(conversation(2, 20, ONE)))
+    archived(home)
+    done = run_cli("archive", "export", ONE, "--to", "out", home=home, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = {path.read_bytes() for path in (tmp_path / "out").rglob("*.jsonl")}
+    assert found == {transcript.read_bytes(), other.read_bytes()}
+
+
+def test_what_list_cannot_read_is_told_and_no_name_acts_on_the_terminal(home, transcript):
+    transcript.rename(transcript.with_name("\x9b31m.jsonl"))
+    archived(home)
+    (saved,) = (home / "archive").glob("k2-*.json")
+    (home / "archive" / "evil\x9b.json").write_bytes(b"{")
+    (home / "archive" / "chunks" / "\udcff\x9b").write_bytes(b"")
+    said = [run_cli("archive", word, home=home).stdout for word in ("list", "verify")]
+    assert "1 file left out" in said[0]
+    assert not any("\x9b" in text or "\udcff" in text for text in said)
+    saved.write_bytes(b"rot")
+    assert run_cli("archive", "list", home=home).stdout.startswith("2 files left out")
+
+
 @pytest.mark.parametrize("wanted", ["0ab", "ffffffff", ""])
 def test_a_session_that_is_not_there_is_said(home, transcript, wanted):
     archived(home)

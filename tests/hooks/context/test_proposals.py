@@ -128,3 +128,28 @@ def test_a_kill_between_the_file_and_the_row_leaves_it_kept(kept, monkeypatch):
     kept.drain()
     assert kept.texts() == ["retry twice"]
     assert kept.states() == ["committed"]
+
+
+def test_what_was_dropped_elsewhere_since_it_was_shown_is_not_kept(kept):
+    propose(kept, "retry twice")
+    (one,) = verb.items(ctx(kept))
+    verb.run(f"drop {one.key}", ctx(kept))
+    assert "dropped meanwhile" in verb.decide(ctx(kept), "keep", one)
+    assert (kept.waiting(), kept.texts(), kept.states()) == ([], [], ["forgotten"])
+
+
+def test_what_was_kept_elsewhere_since_it_was_shown_is_not_sent_again(kept):
+    propose(kept, "retry twice")
+    (one,) = verb.items(ctx(kept))
+    verb.run(f"keep {one.key}", ctx(kept))
+    assert proposals.keep(kept.settings, kept.tick(), one)
+    assert (kept.waiting(), kept.states()) == ([], ["committed"])
+
+
+def test_a_proposal_waits_however_much_came_after_it(kept, monkeypatch):
+    monkeypatch.setattr(proposals, "MOST", 1)
+    kept.say(lesson("held", proposal="x"))
+    kept.collect()
+    kept.say(lesson("later"), lesson("last"))
+    kept.collect()
+    assert verb.items(ctx(kept))[0].document["content"] == "held"

@@ -172,8 +172,10 @@ def verify(place: Place, progress: Callable[[str], None] = lambda _: None) -> Re
     for name in sorted(every - used):
         try:
             _chunk(place, name)
-        except (ChunkError, OSError) as err:
-            damage.append(Damage(os.path.join(place.chunks, name), str(err)))
+        except ChunkError as err:
+            damage.append(_damage(err, ""))
+        except OSError as err:
+            damage.append(Damage(os.path.join(place.chunks, name), err.strerror or "unreadable"))
     once = tuple(dict.fromkeys(damage))
     return Report(len(found), len(every), raw_bytes, len(every - used), once)
 
