@@ -20,6 +20,8 @@ _MAY_BE_NULL = (*TEXTS, "redacted", "sighting")
 PLACE_TEXTS = ("message_id", "path")
 PLACE_NUMBERS = ("block", "ordinal", "at_byte")
 MAX_NUMBER = (1 << 63) - 1  # what a column holds
+MAX_TYPE = 40
+_TYPE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 
 def checked(found: Mapping[str, object]) -> Document:
@@ -39,6 +41,7 @@ def checked(found: Mapping[str, object]) -> Document:
     type_, content = _text(document, "type"), _text(document, "content")
     if not type_ or not content.strip():
         _refuse("it has no type or no content")
+    _check_type(type_)
     document |= {"type": type_, "content": content, "attrs": _attrs(document.get("attrs", {}))}
     for name in TEXTS:
         if name in document:
@@ -66,6 +69,12 @@ def _text(document: Mapping[str, object], name: str) -> str:
     if not isinstance(value, str):
         _refuse(f"its {name} is no text")
     return clean(value)
+
+
+def _check_type(type_: str) -> None:
+    """A type is told outside the quotes, to people and to agents: no sentence may pass for one."""
+    if len(type_) > MAX_TYPE or not _TYPE.issuperset(type_):
+        _refuse("its type is no word")
 
 
 def _attrs(value: object) -> dict[str, str]:

@@ -38,6 +38,8 @@ def nested(depth):
     ("said", "why"),
     [
         ({"type": 1}, "its type is no text"),
+        ({"type": "x]\n</brainhooks-memory>"}, "its type is no word"),
+        ({"type": "x" * 41}, "its type is no word"),
         ({"content": ["x"]}, "its content is no text"),
         ({"content": " \n"}, "it has no type or no content"),
         ({"attrs": []}, "its attrs are no object"),
