@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from hooks.context import outbox
 from hooks.context.flush import drain
 from hooks.verbs.wording import count
 from scripts.commands import COMMANDS, door
@@ -38,10 +39,19 @@ def _command(ctx: typer.Context) -> None:
         typer.echo(", ".join(parts))
     if not done.left:
         if not parts:
-            typer.echo("Nothing waits for the brain.")
+            _tell_nothing_done(found.settings().home)
         return
     left = f"{count(done.left, 'marker')} still waiting"
     typer.echo(f"{left}: {done.stopped}" if done.stopped else left, err=True)
+    raise typer.Exit(1)
+
+
+def _tell_nothing_done(home: str) -> None:
+    """Nothing waited, or another process is at it."""
+    if outbox.is_empty(home):
+        typer.echo("Nothing waits for the brain.")
+        return
+    typer.echo("Another process is delivering what waits; ask again in a moment.", err=True)
     raise typer.Exit(1)
 
 

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from hooks.lock import try_lock
 from tests.support.keeping import Kept, lesson
 from tests.support.run_cli import ENTRY, run_cli
 from tests.support.run_hook import ROOT, agent_env
@@ -60,6 +61,13 @@ def test_a_terminal_sees_no_progress_where_nothing_waits(kept, home):
 def test_a_pipe_gets_the_result_alone(kept, home):
     done = run_cli("flush", home=home)
     assert (done.returncode, done.stdout, done.stderr) == (0, "3 committed\n", "")
+
+
+def test_what_another_process_delivers_just_now_is_not_called_done(kept, home):
+    with try_lock(str(home / "locks" / "drainer")):
+        done = run_cli("flush", home=home)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Another process is delivering" in done.stderr
 
 
 def test_the_backlog_is_part_of_the_count(kept, home):
