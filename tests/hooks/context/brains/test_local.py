@@ -312,9 +312,9 @@ def test_without_a_brain_to_talk_to_opening_says_why(tmp_path, source):
 
 
 def test_a_brain_service_is_not_reached_and_its_address_not_echoed(tmp_path):
-    url = "https://user:hunter2@brain.example"
+    url = "http://user:hunter2@127.0.0.1:9"
     with pytest.raises(BrainUnreachable) as err:
-        open_brain(Settings(str(tmp_path), brain_url=url), {})
+        open_brain(Settings(str(tmp_path), brain_url=url), {}).health()
     assert "hunter2" not in str(err.value)
 
 
