@@ -307,8 +307,8 @@ def _migration(look: Look) -> Piece:
 
     path = migrations_path(look.settings.home)
     data = read(path)
-    if data is not None and load_object(data) is None:
-        problem = Problem("yellow", f"{path} is damaged", "brainhooks doctor")
+    if data is not None and not isinstance((load_object(data) or {}).get("steps"), list):
+        problem = Problem("yellow", f"{path} is damaged", "brainhooks migrate")
         return Piece({"steps": []}, (problem,))
     return Piece({"steps": steps(look.settings.home)})
 

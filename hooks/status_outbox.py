@@ -45,7 +45,7 @@ def outbox(look: Look) -> Piece:
             else ("were refused and lie, each with its reason,")
         )
         what = f"{count(refused, 'marker')} {verb} in {where}"
-        problems.append(Problem("yellow", what, "brainhooks receipts says why"))
+        problems.append(Problem("yellow", what, "brainhooks outbox list says why"))
     return Piece(data, tuple(problem for problem in problems if problem is not None))
 
 

@@ -28,6 +28,7 @@ else:
     from hooks.record import NamedTuple
 
 LOCK_WAIT_S = 10.0  # longer than one post may take
+DELIVERED = ("committed", "replayed")  # what a brain has is never sent again
 MOST_REASON = 1 << 16
 FOLDERS = {
     "backlog": outbox.backlog_folder,
@@ -99,13 +100,17 @@ def _reason(path: str) -> str:
 def pick(home: str, wanted: str) -> Entry:
     """Return the one entry whose key begins with ``wanted``, or whose file is named so.
 
+    ``quarantine/…`` looks in that place only: another one may have a file of the same name.
+
     Raises:
         NotOneMemory: none, or several.
     """
-    everything = entries(home)
-    named = [one for one in everything if wanted and wanted == one.name]
-    found = named or [one for one in everything if wanted and one.key.startswith(wanted)]
-    found = found or [one for one in everything if wanted and one.name.startswith(wanted)]
+    place, _, rest = wanted.partition("/")
+    name = rest if place in FOLDERS else wanted
+    everything = [one for one in entries(home) if name and (name == wanted or one.place == place)]
+    named = [one for one in everything if name == one.name]
+    found = named or [one for one in everything if one.key.startswith(name)]
+    found = found or [one for one in everything if one.name.startswith(name)]
     if len(found) != 1:
         raise _not_one(wanted, len(found))
     return found[0]
@@ -114,6 +119,8 @@ def pick(home: str, wanted: str) -> Entry:
 def _not_one(wanted: str, count: int) -> NotOneMemory:
     err = NotOneMemory(wanted, count)
     err.hint = "take an id from brainhooks outbox list; the file's name will do as well"
+    if count > 1:
+        err.hint += ", and so will its place before it: quarantine/ID"
     return err
 
 
@@ -133,7 +140,9 @@ def retry(home: str, at: datetime, chosen: Iterable[Entry]) -> int:
         try:
             for entry in chosen:
                 if entry.place == "quarantine" and _put_back(home, entry):
-                    ledger.change(entry.key, at, state="pending", reason="", lease_until="")
+                    receipt = ledger.receipt(entry.key)
+                    if receipt is not None and receipt.state not in DELIVERED:
+                        ledger.change(entry.key, at, state="pending", reason="", lease_until="")
                     _remove(entry.path + outbox.REASON)
                     count += 1
         finally:
@@ -158,7 +167,7 @@ def drop(settings: Settings, at: datetime, entry: Entry) -> str:
     memory is forgotten; of what was no marker it keeps the file's name and why it was refused.
 
     Raises:
-        OutboxError: it is a folder, which we did not make and do not empty.
+        OutboxError: it is a folder, which we did not make and do not empty; or it went meanwhile.
     """
     if os.path.isdir(entry.path) and not os.path.islink(entry.path):
         raise OutboxError(entry.path, "it is a folder: look into it, then remove it by hand")
@@ -167,12 +176,14 @@ def drop(settings: Settings, at: datetime, entry: Entry) -> str:
     key = str(document["idempotency_key"])
     reason = "dropped by hand" + (f"; {entry.reason}" if entry.reason else "")
     with _drainer(home):
+        if not os.path.lexists(entry.path):
+            raise OutboxError(entry.path, "it is gone: it was delivered or put aside meanwhile")
         ledger = Ledger.open(home, at)
         try:
             with ledger.writing():
                 ledger.add_receipt(document, at)
                 receipt = ledger.receipt(key)
-                if receipt is not None and receipt.state not in ("committed", "replayed"):
+                if receipt is not None and receipt.state not in DELIVERED:
                     ledger.change(key, at, state="dropped", reason=reason, lease_until="")
         finally:
             ledger.close()

@@ -93,7 +93,9 @@ def row(one: Receipt) -> dict[str, object]:
 def _one(ctx: VerbCtx, wanted: str) -> Receipt:
     found = [one for one in items(ctx) if len(wanted) >= 4 and one.key.startswith(wanted)]
     if len(found) != 1:
-        raise NotOneMemory(wanted, len(found))
+        err = NotOneMemory(wanted, len(found))
+        err.hint = "take an id from brainhooks review --list; eight characters are enough"
+        raise err
     return found[0]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hooks.context import waiting
-from hooks.verbs.wording import count, day, one_line, short
+from hooks.verbs.wording import count, day, one_line, plain, short
 from scripts.commands import COMMANDS, door
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _show(ctx: typer.Context, wanted: Wanted) -> None:
         if value:
             typer.echo(f"{name:<7} {one_line(value)}")
     if entry.content:
-        typer.echo(f"\n{entry.content}")
+        typer.echo(f"\n{plain(entry.content)}")
 
 
 def _retry(

@@ -8,6 +8,7 @@ import pytest
 
 from hooks.context import ledger_notes, outbox
 from hooks.context.migrations import STEPS
+from scripts.commands.migrate import _copy_if_there
 from tests.support.older_home import durable, older_home
 from tests.support.run_cli import run_cli
 
@@ -36,6 +37,8 @@ def test_it_says_what_each_step_found_and_a_second_time_that_nothing_is_left(old
 def test_a_dry_run_says_the_same_and_changes_nothing(older):
     os.mkfifo(older / "brain-outbox" / "pipe.json")
     (older / "gone").symlink_to("nowhere")
+    (older / "brain" / "up").symlink_to(older)
+    (older / "circle").symlink_to("circle")
     before = everything(older)
     done = run_cli("migrate", "--dry-run", home=older)
     assert (done.returncode, done.stderr) == (0, "")
@@ -43,6 +46,11 @@ def test_a_dry_run_says_the_same_and_changes_nothing(older):
         "would run installation: 1 made\nwould run legacy-files: 3 legacy"
     )
     assert everything(older) == before
+
+
+def test_a_file_that_goes_while_a_dry_run_copies_is_no_fault(tmp_path):
+    _copy_if_there(str(tmp_path / "gone"), str(tmp_path / "copy"))
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_dry_run_writes_through_no_link(older, tmp_path):

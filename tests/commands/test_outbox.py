@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hooks.context import outbox, waiting
+from hooks.errors import OutboxError
 from scripts.swarm_v2.keyspace import legacy_marker_key
 from tests.support.keeping import Kept, lesson
 from tests.support.older_home import OLD, put
@@ -212,3 +213,43 @@ def test_a_drop_beside_a_working_drainer_waits_for_it(kept, monkeypatch):
     with try_lock(os.path.join(kept.home, "locks", "drainer")), pytest.raises(StateError):
         waiting.drop(kept.settings, kept.at, entry)
     assert len(kept.waiting()) == 1
+
+
+def test_of_two_files_of_one_name_the_place_before_it_tells_which(kept):
+    key = say(kept, "waits")
+    (name,) = outbox.names(kept.home)
+    place = Path(outbox.quarantine_folder(kept.home))
+    put(place, name, {**OLD, "idempotency_key": key, "content": "refused"})
+    assert "quarantine/ID" in cli(kept, "show", name).stderr
+    assert "refused" in cli(kept, "show", f"quarantine/{key[:8]}").stdout
+    assert cli(kept, "drop", f"quarantine/{name}").returncode == 0
+    assert quarantined(kept) == []
+    assert outbox.names(kept.home) == [name]
+
+
+def test_retry_never_sends_again_what_a_brain_has(kept):
+    key = say(kept, "once")
+    (name,) = outbox.names(kept.home)
+    kept.brain_source = "local"
+    kept.drain()
+    put(Path(outbox.quarantine_folder(kept.home)), name, {**OLD, "idempotency_key": key})
+    assert "1 file waits again" in cli(kept, "retry").stdout
+    assert kept.states() == ["committed"]
+    assert kept.drain().committed == 0
+    assert kept.waiting() == []
+
+
+def test_what_was_delivered_meanwhile_is_not_said_to_be_dropped(kept):
+    say(kept, "once")
+    (entry,) = waiting.entries(kept.home)
+    kept.brain_source = "local"
+    kept.drain()
+    with pytest.raises(OutboxError, match="delivered or put aside meanwhile"):
+        waiting.drop(kept.settings, kept.tick(), entry)
+
+
+def test_nothing_that_a_file_says_acts_on_the_terminal(kept):
+    put(Path(outbox.folder(kept.home)), "x.json", {**OLD, "content": "c\x9bd"})
+    said = cli(kept, "show", "x.json").stdout
+    assert "c\ufffdd" in said
+    assert "\x9b" not in said

@@ -226,6 +226,7 @@ def test_what_was_refused_needs_the_person(home, noon, look):
     assert (status["level"], status["outbox"]["quarantined"]) == ("yellow", 1)
     assert "nothing; 1 refused" in render(status)
     assert problems(status)[0].startswith("1 marker was refused and lies, with its reason, in ")
+    assert "outbox list" in status["problems"][0]["next"]  # it may have no receipt
 
 
 def test_refused_cache_reads_are_counted_by_kind(home, noon, look):
@@ -280,6 +281,15 @@ def test_a_lost_ledger_is_told(home, look):
     assert status["level"] == "yellow"
     assert "the ledger is gone" in problems(status)[0]
     assert status["migration"]["steps"] == steps["steps"]
+
+
+@pytest.mark.parametrize("damage", [b"{", b'{"steps": "x"}'])
+def test_a_damaged_list_of_steps_is_told(home, look, damage):
+    home.mkdir()
+    (home / "migrations.json").write_bytes(damage)
+    (problem,) = look()["problems"]
+    assert "migrations.json is damaged" in problem["what"]
+    assert problem["next"] == "brainhooks migrate"
 
 
 def test_a_piece_that_cannot_be_read_does_not_hide_the_others(home, look):
