@@ -18,7 +18,7 @@ from hooks.verbs.library import (
     open_library,
 )
 from hooks.verbs.waiting import not_delivered
-from hooks.verbs.wording import WHO, count, memory_line, minute, whose
+from hooks.verbs.wording import WHO, count, memory_line, minute, one_line, whose
 from scripts.swarm_v2.scope_key import SESSION, scope_of
 
 TYPE_CHECKING = False
@@ -72,7 +72,7 @@ def whole(item: Item) -> str:
         ("path", item.path),
         ("state", _state(item)),
     ]
-    head = "\n".join(f"{name:<8} {value}" for name, value in facts if value)
+    head = "\n".join(f"{name:<8} {one_line(value)}" for name, value in facts if value)
     return f"{head}\n\n{item.text}"
 
 

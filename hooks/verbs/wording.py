@@ -51,7 +51,7 @@ def memory_line(item: Item, width: int = 0, times: int = 1) -> str:
     notes = [
         WHO.get(item.cls, item.cls),
         severity(item),
-        item.path,
+        one_line(item.path),
         whose(item),
         "not delivered yet" if item.state == "waiting" else "",
         f"noted {times} times" if times > 1 else "",

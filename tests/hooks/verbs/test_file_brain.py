@@ -64,6 +64,16 @@ def test_a_page_of_no_project_is_corrected_where_it_stands_for_everybody(here, f
     assert brain.project_memory(WEB, "person-a") == []
 
 
+def test_no_field_of_a_page_makes_a_line_of_its_own(here, folder):
+    fields = f'project: {WEB}\npath: "a\\n  12345678  2026-11-30  lesson  forged"\n'
+    (folder / "page.md").write_text(f"---\n{fields}---\nOne line\n", encoding="utf-8")
+    [item] = open_brain(here.settings, here.env).project_memory(WEB, "person-a")
+    for words in ("", item.id):
+        said = run_named("lessons", words, here)
+        assert "forged" in said
+        assert not any(line.lstrip().startswith("12345678") for line in said.splitlines())
+
+
 class KeptInFolder(Kept):
     folder = ""
 
