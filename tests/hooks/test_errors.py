@@ -13,6 +13,7 @@ MADE = [
     errors.OutboxError("/home/x/brain-outbox/a.json", "torn"),
     errors.BrainUnreachable("http", "no answer in 2 s"),
     errors.BrainRefused("http", "413"),
+    errors.BrainMisspoke("http", "the body is not JSON"),
     errors.BrainConflict("a" * 32, "b" * 32, "the newer text"),
     errors.NotOneMemory("abc", 0),
     errors.NotOneMemory("abc", 2),

@@ -83,7 +83,7 @@ def test_the_wheel_holds_the_two_packages_and_the_files_they_need(wheel):
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"hooks", "scripts"}
     assert {"hooks/__main__.py", "hooks/hooks.json", "hooks/launch.sh"} <= set(names)
-    assert not [name for name in names if re.search(r"test|\.pyc$|\.db$", name)]
+    assert not [name for name in names if re.search(r"(^|/)tests?[_/]|\.pyc$|\.db$", name)]
 
 
 def test_it_declares_no_more_than_it_imports(installed, home):
