@@ -9,7 +9,7 @@ import pytest
 
 from hooks.context import outbox
 from hooks.context.brain_adapter import brain_id
-from hooks.context.brains import open_brain, service_notes
+from hooks.context.brains import open_brain, remembers_keys, service_notes
 from hooks.context.flush import pause
 from hooks.settings import Http
 from scripts.swarm_v2.digest import uuid5_url_hex
@@ -247,3 +247,14 @@ def test_a_forgotten_memory_is_told_to_a_hub_once(home, project, tmp_path):
         assert len(hub.requests("POST /forget")) == 2
         assert hub.contents() == []
         assert service_notes.read(person.home, brain_id(person.settings)).is_hub
+
+
+@pytest.mark.parametrize("hub", [True, False])
+def test_only_a_hub_is_known_to_remember_its_keys_for_ever(home, project, tmp_path, hub):
+    with BrainServer(tmp_path / "brain", hub=hub) as server:
+        person = Person(home, project)
+        person.server = server
+        assert not remembers_keys(person.settings)  # nobody has asked it yet
+        person.keep("X")
+        person.drain()
+        assert remembers_keys(person.settings) is hub
