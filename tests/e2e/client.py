@@ -169,6 +169,19 @@ class Client:
         """Wait until no worker that this home's hooks started is left."""
         wait_for_ended(f"HOME={self.home}")
 
+    def shell(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """Run ``brainhooks <args>`` as the person does in a shell of the project."""
+        return subprocess.run(
+            [sys.executable, "-P", "-c", "from scripts.cli import main; main()", *args],
+            env={**self.env, "PYTHONPATH": str(ROOT)},
+            cwd=self.project,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
     def verb(self, line: str) -> str:
         """What a person's verb answers, asked from a shell outside of the client."""
         entry = str((self.plugin or ROOT) / "hooks" / "__main__.py")

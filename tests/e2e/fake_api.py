@@ -8,7 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    Blocks = list[str | dict[str, Any]]
+    Turn = Blocks | Callable[["Request"], Blocks]
 
 SUMMARY = "<analysis>short</analysis>\n<summary>A SUMMARY OF THE TALK</summary>"
 
@@ -35,12 +38,13 @@ def _texts(messages: list[dict[str, Any]]) -> Iterator[str]:
 class FakeApi:
     """Answers from ``turns`` and ``subagent_turns``; when they are used up it says "done".
 
-    A turn is a list of blocks: a text, or ``{"tool": name, "input": {...}}``.
+    A turn is a list of blocks: a text, or ``{"tool": name, "input": {...}}``; or a function that
+    makes them of the request, where the model has to read it.
     """
 
     def __init__(self) -> None:
-        self.turns: list[list[str | dict[str, Any]]] = []
-        self.subagent_turns: list[list[str | dict[str, Any]]] = []
+        self.turns: list[Turn] = []
+        self.subagent_turns: list[Turn] = []
         self.received: list[Request] = []
         self._count = 0
         self._lock = threading.Lock()
@@ -64,6 +68,10 @@ class FakeApi:
         """Queue the main conversation's next answer."""
         self.turns.append(list(blocks))
 
+    def does(self, turn: Callable[[Request], Blocks]) -> None:
+        """Queue an answer that is made of what the model is asked."""
+        self.turns.append(turn)
+
     def requests(self, kind: str = "main") -> list[Request]:
         return [request for request in self.received if request.kind == kind]
 
@@ -72,17 +80,18 @@ class FakeApi:
         with self._lock:
             self._count += 1
             kind = _kind(body, headers)
-            self.received.append(Request(kind, body))
-            turn = self._turn(kind)
+            self.received.append(request := Request(kind, body))
+            turn = self._turn(request)
             return _message(turn, body, self._count)
 
-    def _turn(self, kind: str) -> list[str | dict[str, Any]]:
-        if kind == "compact":
+    def _turn(self, request: Request) -> Blocks:
+        if request.kind == "compact":
             return [SUMMARY]
-        if kind == "aux":
+        if request.kind == "aux":
             return ["ok"]
-        turns = self.subagent_turns if kind == "subagent" else self.turns
-        return turns.pop(0) if turns else ["done"]
+        turns = self.subagent_turns if request.kind == "subagent" else self.turns
+        turn = turns.pop(0) if turns else ["done"]
+        return turn(request) if callable(turn) else turn
 
 
 def _kind(body: dict[str, Any], headers: dict[str, str]) -> str:
@@ -97,7 +106,7 @@ def _kind(body: dict[str, Any], headers: dict[str, str]) -> str:
     return "subagent" if agent else "main"
 
 
-def _message(turn: list[str | dict[str, Any]], body: dict[str, Any], n: int) -> dict[str, Any]:
+def _message(turn: Blocks, body: dict[str, Any], n: int) -> dict[str, Any]:
     content = [
         {"type": "text", "text": block}
         if isinstance(block, str)

@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.client import Client
-from tests.support.run_hook import ROOT
 
 LESSON = "the staging database is reset every night"
 MARKED = f"Done. <!-- @lesson severity=high -->{LESSON}<!-- @/lesson -->"
-INSTALL = "from scripts.cli import main; main()"
 
 
 def install(client: Client, *args: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", INSTALL, *args],
-        env={**client.env, "PYTHONPATH": str(ROOT)},
-        cwd=client.project,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = client.shell(*args)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
