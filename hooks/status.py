@@ -294,6 +294,12 @@ def _sessions(look: Look) -> Piece:
     return Piece(data, (Problem("yellow", what, todo),))
 
 
+def _transcripts(look: Look) -> Piece:
+    from hooks.status_transcripts import transcripts
+
+    return Piece(transcripts(look.settings.home))
+
+
 def _archive(look: Look) -> Piece:
     from hooks.status_archive import archive
 
@@ -325,6 +331,7 @@ PIECES: tuple[tuple[str, Callable[[Look], Piece]], ...] = (
     ("cache_scope_mismatches", _mismatches),
     ("events", _events),
     ("sessions", _sessions),
+    ("transcripts", _transcripts),
     ("archive", _archive),
     ("migration", _migration),
 )

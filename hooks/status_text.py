@@ -117,6 +117,16 @@ def _sessions(data: Data) -> str:
     return f"in {data['with_markers']} of the last {count(data['last'], 'session')}"
 
 
+def _transcripts(data: Data) -> str:
+    from hooks.status_transcripts import describe
+
+    return describe(data)
+
+
+def _short_transcripts(data: Data) -> str:
+    return _transcripts(data) if data else ""
+
+
 def _archive(data: Data) -> str:
     from hooks.status_archive import describe
 
@@ -194,6 +204,7 @@ LINES: Rows = (
     ("cache_scope_mismatches", "refused", _mismatches),
     ("events", "last runs", _events),
     ("sessions", "markers", _sessions),
+    ("transcripts", "transcripts", _transcripts),
     ("archive", "archive", _archive),
     ("migration", "migration", _migration),
 )
@@ -205,6 +216,7 @@ SHORT: Rows = (
     ("outbox", "waiting", _outbox),
     ("receipts", "markers", _short_receipts),
     ("sessions", "marked", _sessions),
+    ("transcripts", "transcripts", _short_transcripts),
     ("archive", "archive", _archive),
     ("events", "last hook", _last_event),
     ("cache_scope_mismatches", "refused", _some_mismatches),

@@ -171,7 +171,8 @@ class Task:
                 ledger = True
         if found.restarted and not self._gatherer:
             ledger = False  # read again from its start, and nothing was there
-        save_mark(self, ident, seen, found, stands_on_ledger=ledger)
+        before = mark.damage if mark is not None and not found.restarted else None
+        save_mark(self, ident, seen, found, before, stands_on_ledger=ledger)
 
     def _start(self, source: Source, ident: str, mark: marks.Mark | None) -> tuple[Start, bool]:
         """Return where to read on from, and whether that place is the ledger's word."""
@@ -215,10 +216,26 @@ def record_moves(task: Task, moves: list[Moved]) -> None:
         task.gatherer.keeper.forget_logs()
 
 
-def save_mark(task: Task, ident: str, seen: str, found: Scan, *, stands_on_ledger: bool) -> None:
-    """Leave the mark, after everything before it is durable: it may be lost, never be ahead."""
+def save_mark(
+    task: Task,
+    ident: str,
+    seen: str,
+    found: Scan,
+    damage: Mapping[str, int] | None,
+    *,
+    stands_on_ledger: bool,
+) -> None:
+    """Leave the mark, after everything before it is durable: it may be lost, never be ahead.
+
+    ``damage`` was counted before ``found`` began.
+    """
     if found.position is None:
         return
     ledger = marks.ledger_identity(task.home) if stands_on_ledger else ""
-    mark = marks.Mark(seen, encode_position(found.position), ledger, found.cwd, found.branch)
+    if any(found.counts):
+        known = damage or {}
+        counted = found.counts._asdict().items()
+        damage = {kind: known.get(kind, 0) + number for kind, number in counted}
+    place = encode_position(found.position)
+    mark = marks.Mark(seen, place, ledger, found.cwd, found.branch, damage)
     marks.save(task.home, ident, mark)

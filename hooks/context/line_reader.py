@@ -72,8 +72,9 @@ class LineReader:
             line = max(buffer.rfind(b"\n", start, odd) + 1, start)
             self._skim(buffer, start, line)
             stop = find(b"\n", odd, end)
-            self._nul += nul < stop
+            before = self._unparsed
             self._consider(buffer, line, stop, hinted=hint < stop)
+            self._nul += nul < stop and self._unparsed == before  # a line counts once
             start = stop + 1
             hint = _next_hint(buffer, start, end)
             nul = _or_end(find(b"\0", start, end), end)

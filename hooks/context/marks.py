@@ -14,6 +14,7 @@ from scripts.swarm_v2.digest import short_digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import NamedTuple
 else:
     from hooks.record import NamedTuple
@@ -31,6 +32,7 @@ class Mark(NamedTuple):
     ledger: str
     cwd: str = ""
     branch: str = ""
+    damage: Mapping[str, int] | None = None  # its damaged lines so far, by kind; see Counts
 
 
 def transcript_id(path: str) -> str:
@@ -87,7 +89,28 @@ def load(home: str, ident: str) -> Mark | None:
     seen, ledger, cwd, branch = (str(text) for text in texts)
     if ledger and ledger != ledger_identity(home):
         return None
-    return Mark(seen, position, ledger, cwd, branch)
+    return Mark(seen, position, ledger, cwd, branch, _counted(raw.get("damage")))
+
+
+def damage(home: str) -> dict[str, int]:
+    """Return how many damaged lines the transcripts of the marks held, by kind; only kinds met."""
+    folder = os.path.join(home, "brain", "positions")
+    try:
+        names = os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    sums: dict[str, int] = {}
+    for name in names:
+        found = _counted(read_note(os.path.join(folder, name)).get("damage"))
+        for kind, number in (found or {}).items():
+            sums[kind] = sums.get(kind, 0) + number
+    return sums
+
+
+def _counted(raw: object) -> dict[str, int] | None:
+    if not isinstance(raw, dict):
+        return None
+    return {str(kind): number for kind, number in raw.items() if type(number) is int and number > 0}
 
 
 def save(home: str, ident: str, mark: Mark) -> None:
