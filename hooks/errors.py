@@ -65,7 +65,7 @@ class BrainRefused(BrainError):
 
     def __init__(self, brain: str, what: str) -> None:
         self.brain, self.what = brain, what
-        self.hint = "see brainhooks receipts; the text is kept in the quarantine folder"
+        self.hint = "its receipt keeps the whole text: brainhooks receipts --json"
         self.reason = f"the brain {brain} refused: {what}"
         super().__init__(self.reason)
 

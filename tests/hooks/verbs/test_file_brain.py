@@ -7,8 +7,10 @@ from datetime import timedelta
 import pytest
 
 from hooks.context.brains import open_brain
+from hooks.context.brains.file_folder import MAX_BYTES
 from hooks.context.memory_view import Where, view
 from hooks.context.refresh import refresh
+from hooks.errors import BrainRefused
 from hooks.settings import Settings
 from hooks.status import collect_status, render
 from hooks.verbs import VerbCtx, run_named
@@ -120,3 +122,14 @@ def test_the_status_tells_what_is_not_served_and_a_folder_that_is_away(here, fol
     folder.rename(folder.with_name("away"))
     assert any("there is no folder" in row["what"] for row in status()["problems"])
     assert render(status())
+
+
+def test_the_text_of_an_edit_that_the_folder_refuses_is_where_the_hint_says(here, folder):
+    short = run_named("remember", "short", here).split()[1].rstrip(":")
+    far_too_long = "lost words " * (MAX_BYTES // 11 + 1)
+    with pytest.raises(BrainRefused) as refused:
+        run_named("edit", f"{short} {far_too_long}", here)
+    assert "brainhooks receipts --json" in refused.value.hint
+    assert "quarantine" not in refused.value.hint
+    assert far_too_long.strip() in run_named("receipts", "--json", here)
+    assert shown(here) == ["short"]
