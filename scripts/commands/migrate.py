@@ -31,12 +31,14 @@ def _command(
     ctx: typer.Context,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="On a copy; change nothing.")] = False,
     other: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--adopt", metavar="DIR", help="Move what an older home could not deliver here."
         ),
-    ] = "",
+    ] = None,
 ) -> None:
+    if other is not None and not other.strip():
+        raise typer.BadParameter("it takes the folder of an older home", param_hint="--adopt")
     here = door(ctx)
     home = here.settings().home
     rows = _on_a_copy(home, here.at) if dry_run else _run(home, here.at)

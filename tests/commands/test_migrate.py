@@ -95,3 +95,12 @@ def test_what_is_no_home_is_refused_in_one_sentence(home, tmp_path):
     assert done.returncode == 1
     assert "it is not a folder" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("flags", [[], ["--dry-run"]])
+def test_adopting_a_folder_without_a_name_is_a_wrong_word_and_upgrades_nothing(older, flags):
+    before = everything(older)
+    done = run_cli("migrate", *flags, "--adopt", "", home=older)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--adopt" in done.stderr
+    assert everything(older) == before
