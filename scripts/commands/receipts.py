@@ -10,7 +10,7 @@ import typer
 from hooks.context.marks import LEDGER
 from hooks.context.waiting import settle_unknown
 from hooks.verbs.receipts import MOST, report
-from hooks.verbs.wording import count
+from hooks.verbs.wording import count, one_line
 from scripts.commands import COMMANDS, door
 
 
@@ -45,7 +45,8 @@ def _settle(ctx: typer.Context, session: str, *, resend: bool) -> None:
     if os.path.exists(os.path.join(home, LEDGER)):
         number = settle_unknown(home, found.at, session, resend=resend)
     if not number:
-        typer.echo("Of every marker it is known what became of it.")
+        whose = f" of session {one_line(session)}" if session else ""
+        typer.echo(f"Of every marker{whose} it is known what became of it.")
     elif resend:
         typer.echo(f"{count(number, 'marker')} to be sent again; brainhooks flush delivers now")
     else:

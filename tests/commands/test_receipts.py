@@ -134,3 +134,11 @@ def test_what_belongs_to_no_project_is_said_to(home, noon, project, tmp_path):
     said = run_cli("receipts", home=home).stdout.splitlines()
     assert [line for line in said if "(for no project)" in line] == [said[1]]
     assert "nowhere" in said[1]
+
+
+@pytest.mark.parametrize("word", ["--resend", "--assume-delivered"])
+def test_what_is_said_of_one_session_is_not_said_of_all(home, unknown, word):
+    done = run_cli("receipts", word, "--session", "another", home=home)
+    said = "Of every marker of session another it is known what became of it.\n"
+    assert (done.returncode, done.stdout) == (0, said)
+    assert unknown[0].states() == ["unknown", "unknown"]
