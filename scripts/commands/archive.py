@@ -13,7 +13,7 @@ from hooks import atomic
 from hooks.context import archiving
 from hooks.errors import StateError
 from hooks.verbs import archive as verb
-from hooks.verbs.wording import count, size
+from hooks.verbs.wording import count, one_line, size
 from scripts.commands import COMMANDS, door
 from scripts.commands.verb import verb_ctx
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hooks.verbs import VerbCtx
+    from scripts.swarm_v2.store.archive.manifest import Manifest, Transcript
 
 Session = Annotated[str, typer.Argument(help="The session's id; eight characters are enough.")]
 
@@ -106,21 +107,42 @@ def _export(
 
 def _export_to(ctx: VerbCtx, session: str, folder: str) -> None:
     where, whole = verb.one(ctx, session)
-    written: set[str] = set()
-    for one in whole.transcripts:
-        inside = one.name.partition(f"{whole.session}/")[2] if "/subagents/" in one.name else ""
-        name = os.path.join(whole.session, inside) if inside else f"{whole.session}.jsonl"
-        if whole.current(one.name) != one:
-            name += f".{one.part}"  # what the file held before it was replaced
-        if name in written:  # the session has a transcript in the folder of another project too
-            name = os.path.join(os.path.dirname(one.name).partition("/")[0] or "other", name)
-        written.add(name)
+    for one, name in _file_names(whole).items():
         path = os.path.join(folder, name)
         if os.path.lexists(path):
             raise StateError(path, "it is there already", hint="name a folder without it")
         atomic.make_folder(os.path.dirname(path))
         atomic.write(path, b"".join(verb.blocks(where, whole, one)))
         typer.echo(path)
+
+
+def _file_names(whole: Manifest) -> dict[Transcript, str]:
+    """Return where each transcript goes, below the folder of the export.
+
+    Raises:
+        StateError: a name would lead elsewhere. No save of ours makes one: it was forged.
+    """
+    found: dict[Transcript, str] = {}
+    for one in whole.transcripts:
+        inside = one.name.partition(f"{whole.session}/")[2] if "/subagents/" in one.name else ""
+        name = os.path.join(whole.session, inside) if inside else f"{whole.session}.jsonl"
+        if whole.current(one.name) != one:
+            name += f".{one.part}"  # what the file held before it was replaced
+        if (
+            name in found.values()
+        ):  # the session has a transcript in the folder of another project too
+            name = os.path.join(os.path.dirname(one.name).partition("/")[0] or "other", name)
+        if "/" in whole.session or not _stays_below(name):
+            what = f"{one_line(repr(name))} is no name for a file of an export"
+            hint = "the archive was changed by another program; without --to it goes to stdout"
+            session = f"session {one_line(repr(whole.session))}"
+            raise StateError(session, what, hint=hint)
+        found[one] = name
+    return found
+
+
+def _stays_below(name: str) -> bool:
+    return "\0" not in name and not any(part in ("", ".", "..") for part in name.split("/"))
 
 
 def _verify(ctx: typer.Context) -> None:

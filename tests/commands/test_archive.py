@@ -8,6 +8,9 @@ import sys
 
 import pytest
 
+from hooks.context import archiving
+from scripts.swarm_v2.store.archive import manifest
+from scripts.swarm_v2.store.archive.save import load
 from tests.support.archive import as_bytes, conversation
 from tests.support.run_cli import ENTRY, run_cli
 from tests.support.run_hook import ROOT, agent_env, run_verb, wait_for_workers
@@ -156,3 +159,43 @@ def test_the_hook_lets_the_model_have_backfill(home, session):
     assert run.rc == 0
     assert run.answer == ""
     one.settle()
+
+
+def forged(home, old, **changed):
+    """Put a manifest with a right stamp and sum, but these names, in the place of ``old``."""
+    where = archiving.place(str(home))
+    whole = load(where, old)
+    one = whole.transcripts[0]._replace(**{n: v for n, v in changed.items() if n == "name"})
+    new = whole._replace(session=changed.get("session", old), transcripts=(one,))
+    (home / "archive" / manifest.name_of(where.space, old)).unlink()
+    path = home / "archive" / manifest.name_of(where.space, new.session)
+    path.write_bytes(manifest.encode(new, where.space))
+
+
+@pytest.mark.parametrize(
+    ("session", "name"),
+    [
+        ("../../outside", "web/x.jsonl"),
+        ("/elsewhere", "web/x.jsonl"),
+        ("aaaa/b", "web/x.jsonl"),
+        ("\0zero", "web/x.jsonl"),
+        (ONE, f"web/{ONE}/subagents/../../../outside.jsonl"),
+        (ONE, f"web/{ONE}//subagents/outside.jsonl"),
+        (ONE, f"web/{ONE}/./subagents/outside.jsonl"),
+        (ONE, f"web/{ONE}/subagents/"),
+    ],
+)
+def test_no_name_in_a_forged_manifest_leads_out_of_the_folder_of_an_export(
+    home, transcript, tmp_path, session, name
+):
+    archived(home)
+    forged(home, ONE, session=session, name=name)
+    to = tmp_path / "deep" / "er" / "out"
+    before = sorted(path for path in tmp_path.rglob("*") if home not in path.parents)
+    code = "import sys; sys.argv[3] = sys.argv[3].replace('%00', chr(0))"
+    words = ["archive", "export", session.replace("\0", "%00"), "--to", str(to)]
+    done = run_cli(*words, home=home, cwd=tmp_path, before=code)
+    assert done.returncode == 1, done.stdout
+    assert "is no name for a file" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(path for path in tmp_path.rglob("*") if home not in path.parents) == before
