@@ -266,6 +266,11 @@ WAYS = {
     "not-utf-8": _body(201, b'{"ok": true, "x": "\xff\xfe"}'),
     "gzip": _body(201, b"\x1f\x8b\x08\x00garbage"),
     "torn": _raw(b'HTTP/1.1 201 Created\r\nContent-Length: 900\r\n\r\n{"ok": true}'),
+    "minus-length": _raw(b'HTTP/1.1 201 C\r\nContent-Length: -1\r\n\r\n{"ok": true}'),
+    "word-length": _raw(b'HTTP/1.1 201 C\r\nContent-Length: 0xc\r\n\r\n{"ok": true}'),
+    "two-lengths": _raw(
+        b'HTTP/1.1 201 C\r\nContent-Length: 12\r\nContent-Length: 99\r\n\r\n{"ok": true}'
+    ),
     "bad-chunks": _raw(b"HTTP/1.1 201 C\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n"),
     "minus-chunk": _raw(b"HTTP/1.1 201 C\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n{}\r\n"),
     "claims-a-lot": _raw(b"HTTP/1.1 201 C\r\nContent-Length: 99999999999999999\r\n\r\n{}"),

@@ -151,6 +151,10 @@ class Connection:
             raise BrainUnreachable(NAME, _told(err)) from None
 
     def _read(self, response: HTTPResponse) -> Answer:
+        lengths = response.headers.get_all("Content-Length", [])
+        if len(set(lengths)) > 1 or not all(_is_length(one) for one in lengths):
+            msg = "a length that is none"  # http.client would read on as if there were none
+            raise HTTPException(msg)
         # In steps: a length or a chunk size is only a claim, and memory is taken for what is asked.
         pieces = []
         while piece := response.read(_STEP):
@@ -230,6 +234,11 @@ class Connection:
             secured.close()
             raise
         return secured
+
+
+def _is_length(text: str) -> bool:
+    text = text.strip()
+    return text.isascii() and text.isdigit()
 
 
 def _connect(host: str, port: int, deadline: Deadline) -> socket.socket:

@@ -53,6 +53,7 @@ TEMPORARY = [
     *(f"status:{code}" for code in (203, 204, 206, 300, 304, 500, 501, 502, 503, 504, 507, 599)),
     *("ok-false", "queued", "accepted", "ok-text", "other-key", "html", "empty", "list", "deep"),
     *("not-utf-8", "gzip", "torn", "bad-chunks", "minus-chunk", "claims-a-lot", "no-http"),
+    *("minus-length", "word-length", "two-lengths"),
     *("chunk-claims-a-lot", "hundreds", "endless-head", "closed", "huge", "drip", "drip-head"),
     *("silent", "half", "reset", "store-silent"),
     *(f"redirect:{code}:http://127.0.0.1:9/marker" for code in (301, 302, 303, 307, 308)),
