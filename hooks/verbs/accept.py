@@ -35,8 +35,10 @@ def run(args: str, ctx: VerbCtx) -> str:
 def _accept(brain: Library, wanted: str, ctx: VerbCtx) -> str:
     item = one(brain, wanted)
     if item.id not in {waiting.id for waiting in brain.waiting()}:
-        if item.accepted and may_cross(item):
-            return f"{short(item.id)} was accepted before: {one_line(item.text, TEXT_WIDTH)}"
+        everybodys = item.id in {told.id for told in brain.feed()}
+        if everybodys or (item.accepted and may_cross(item)):
+            how = "was accepted before" if item.accepted else "is for every project already"
+            return f"{short(item.id)} {how}: {one_line(item.text, TEXT_WIDTH)}"
         return f"{short(item.id)} stays in its project; only signals and personal memories cross."
     brain.accept(item.id)
     refresh(ctx, brain, [item._replace(accepted=True)])

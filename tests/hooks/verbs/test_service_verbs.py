@@ -208,3 +208,15 @@ def test_what_a_person_accepted_is_noted_per_service(asked, server):
     run_named("accept", "bbbb", asked)
     notes = service_notes.read(asked.settings.home, brain_id(asked.settings))
     assert set(notes.accepted) == {"b" * 32}
+
+
+def test_accepting_again_what_is_another_projects_says_that_it_was_accepted(asked, server):
+    server.seed("entries", row("shared with care", 1, project_id=API, key="a" * 32))
+    server.seed("entries", row("not yet", 2, project_id=API, key="b" * 32))
+    server.seed("entries", row("names no project", 3, key="c" * 32))
+    fetch(asked)
+    run_named("accept", "aaaaaaaa", asked)
+    said = run_named("accept", "aaaaaaaa", asked)
+    assert said == "aaaaaaaa was accepted before: shared with care"
+    assert run_named("accept", "bbbbbbbb", asked).startswith("Accepted bbbbbbbb")
+    assert "is for every project already" in run_named("accept", "cccccccc", asked)
