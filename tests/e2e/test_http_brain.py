@@ -10,7 +10,13 @@ from tests.support.brain_server import BrainServer
 from tests.support.git import make_repo
 
 LESSON = "the staging database is reset every night"
+LATER = ("deploys happen on Tuesdays", "the parser lives in two places")
+LAST = "the cache must be warmed by hand"
 MARKED = f"Done. <!-- @lesson severity=high -->{LESSON}<!-- @/lesson --> Anything else?"
+
+
+def marked(text):
+    return f"<!-- @lesson -->{text}<!-- @/lesson -->"
 
 
 @pytest.fixture
@@ -32,7 +38,19 @@ def let_the_pause_end(client):
     path.write_text(json.dumps({**note, "until": note["since"]}))
 
 
-@pytest.mark.parametrize("way", ["status:503", "silent", "html", "store-silent"])
+def waiting(client):
+    return len(list((client.memory / "brain-outbox").glob("*.json")))
+
+
+WHY = {
+    "status:503": "503",
+    "silent": "no answer within 1 s",
+    "html": "without a plain ok",
+    "store-silent": "no answer within 1 s",
+}
+
+
+@pytest.mark.parametrize("way", WHY)
 def test_what_a_failing_service_did_not_take_is_delivered_once_when_it_heals(
     client, api, server, way
 ):
@@ -40,18 +58,30 @@ def test_what_a_failing_service_did_not_take_is_delivered_once_when_it_heals(
     api.says(MARKED)
     first = client.run("please look around")
     assert LESSON in first.message("Stop")
-    assert len(list((client.memory / "brain-outbox").glob("*.json"))) == 1
+    api.says(*(marked(text) for text in LATER))
+    client.run("and there")
+    assert waiting(client) == 3
+    status = client.verb("brain_status")
+    (said,) = [line for line in status.splitlines() if "cannot be delivered" in line]
+    assert "3 markers wait" in said
+    assert WHY[way] in said
 
     server.heal()
+    there, before = server.contents(), len(server.requests("POST /marker"))
     let_the_pause_end(client)
     client.run("and again")  # tells of what waits, and delivers it
-    assert api.requests()[-1].text.count(LESSON) == 1
-    assert server.contents() == [LESSON]
-    assert list((client.memory / "brain-outbox").glob("*.json")) == []
+    assert all(api.requests()[-1].text.count(text) == 1 for text in (LESSON, *LATER))
+    assert server.contents() == [LESSON, *LATER]
+    assert len(server.requests("POST /marker")) - before == 3 - len(there)  # none that it has
+    assert waiting(client) == 0
+    assert "all is well" in client.verb("brain_status")
 
-    client.run("and once more")  # what the service knows comes back
-    assert api.requests()[-1].text.count(LESSON) == 1
-    assert server.contents() == [LESSON]
+    before = len(server.requests("POST /marker"))
+    api.says(marked(LAST))
+    client.chat("and once more", "and a second Stop")  # what the service knows comes back
+    assert all(api.requests()[-1].text.count(text) == 1 for text in (LESSON, *LATER))
+    assert server.contents() == [LESSON, *LATER, LAST]
+    assert len(server.requests("POST /marker")) - before == 1
 
 
 def test_another_project_is_told_what_is_for_all_and_nothing_else(client, api, server, tmp_path):
