@@ -261,17 +261,15 @@ def _mismatches(look: Look) -> Piece:
 
 
 def _events(look: Look) -> Piece:
-    from hooks.clock import from_epoch, iso
+    from hooks.status_log import last_runs
 
-    found = {}
-    folder = os.path.join(look.settings.home, "brain", "last-run")
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                found[entry.name] = iso(from_epoch(entry.stat().st_mtime))
-    except (FileNotFoundError, NotADirectoryError):
-        return Piece({})
-    return Piece(dict(sorted(found.items())))
+    return Piece(last_runs(look.settings.home))
+
+
+def _log(look: Look) -> Piece:
+    from hooks.status_log import logged
+
+    return Piece(logged(look.settings.home, look.at))
 
 
 def _sessions(look: Look) -> Piece:
@@ -330,6 +328,7 @@ PIECES: tuple[tuple[str, Callable[[Look], Piece]], ...] = (
     ("caches", _caches),
     ("cache_scope_mismatches", _mismatches),
     ("events", _events),
+    ("log", _log),
     ("sessions", _sessions),
     ("transcripts", _transcripts),
     ("archive", _archive),

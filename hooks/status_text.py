@@ -111,6 +111,16 @@ def _events(data: Data) -> str:
     return ", ".join(f"{name} {minute(at)}" for name, at in data.items()) or "no hook has run yet"
 
 
+def _log(data: Data) -> str:
+    from hooks.status_log import describe
+
+    return describe(data)
+
+
+def _short_log(data: Data) -> str:
+    return _log(data) if data else ""
+
+
 def _sessions(data: Data) -> str:
     if not data["last"]:
         return "no session yet"
@@ -203,6 +213,7 @@ LINES: Rows = (
     ("caches", "caches", _caches),
     ("cache_scope_mismatches", "refused", _mismatches),
     ("events", "last runs", _events),
+    ("log", "logged", _log),
     ("sessions", "markers", _sessions),
     ("transcripts", "transcripts", _transcripts),
     ("archive", "archive", _archive),
@@ -219,6 +230,7 @@ SHORT: Rows = (
     ("transcripts", "transcripts", _short_transcripts),
     ("archive", "archive", _archive),
     ("events", "last hook", _last_event),
+    ("log", "logged", _short_log),
     ("cache_scope_mismatches", "refused", _some_mismatches),
     ("installation", "installation", _short_installation),
 )
