@@ -35,6 +35,7 @@ class View(NamedTuple):
 
     sections: tuple[Section, ...]
     complete: bool  # False: a document was missing and could not be made; ask the worker
+    unreadable: str = ""  # what has no rights or is on a broken disk: something may be missing
 
     @property
     def items(self) -> list[Item]:
@@ -54,7 +55,7 @@ def view(settings: Settings, env: Mapping[str, str], where: Where) -> View:
 
     An unknown project has no memory of its own. A missing document of the local brain is made
     on the spot: its database is on disk too, and the first session after a lost cache should
-    not start empty.
+    not start empty. Where it cannot be read what was forgotten, nothing is shown.
 
     Raises:
         ValueError: ``installation.json`` breaks its grammar.
@@ -65,19 +66,22 @@ def view(settings: Settings, env: Mapping[str, str], where: Where) -> View:
     if not complete and _remake(settings, env, where):
         found = [_read(settings, where, document) for document in documents]
         complete = None not in found
-    buried = _buried(settings.home)
+    try:
+        buried = _buried(settings.home)
+    except OSError as err:
+        return View((), complete, str(err.filename))
     read = [
         section._replace(items=[one for one in section.items if one.id not in buried])
         for section in found
         if section is not None
     ]
     known = {item.id for section in read for item in section.items}
-    waiting = _not_acknowledged(settings, where, known | buried)
+    waiting, unreadable = _not_acknowledged(settings, where, known | buried)
     sections = [
         section._replace(items=[item for item in section.items if not _replaced(item, waiting)])
         for section in read
     ]
-    return View((*sections, Section(_WAITING, waiting)), complete)
+    return View((*sections, Section(_WAITING, waiting)), complete, unreadable)
 
 
 def watched(settings: Settings, where: Where) -> list[str]:
@@ -157,15 +161,22 @@ def _remake(settings: Settings, env: Mapping[str, str], where: Where) -> bool:
     return True
 
 
-def _not_acknowledged(settings: Settings, where: Where, known: set[str]) -> list[Item]:
-    """Return the project's own markers that wait in the outbox, as this session may see them."""
+def _not_acknowledged(settings: Settings, where: Where, known: set[str]) -> tuple[list[Item], str]:
+    """Return the project's own markers that wait, as this session may see them.
+
+    And the outbox's folder where it cannot be listed: what was delivered is still told.
+    """
     from hooks.context import outbox
 
     mine = principal(settings)
     who = Identity(mine, where.session_id)
     items = []
     aliases = _aliases(settings.home)
-    for entry in outbox.newest(settings.home, MAX_WAITING):
+    try:
+        entries = outbox.newest(settings.home, MAX_WAITING)
+    except OSError as err:
+        return [], str(err.filename)
+    for entry in entries:
         item = outbox.as_item(entry, mine)
         if item is None or item.id in known:
             continue
@@ -173,7 +184,7 @@ def _not_acknowledged(settings: Settings, where: Where, known: set[str]) -> list
             continue
         if where.project not in ("", "unknown") and applies_to(item.scope_key, who):
             items.append(item)
-    return items
+    return items, ""
 
 
 def _buried(home: str) -> frozenset[str]:

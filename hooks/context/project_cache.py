@@ -120,7 +120,10 @@ def store_feed(home: str, space: Namespace, shelf: Shelf, *, at: datetime) -> bo
     from scripts.swarm_v2.digest import sha256_hex
     from scripts.swarm_v2.wire_json import canonical
 
-    keyspace.sweep_legacy(os.path.join(home, FOLDER))
+    try:
+        keyspace.sweep_legacy(os.path.join(home, FOLDER))
+    except OSError:  # it cannot be listed, and doctor says so; what is new must still be told
+        pass
     payload: dict[str, object] = {"items": list(shelf.items), "left_out": shelf.left_out}
     content = sha256_hex(canonical(payload))
     changed = store(home, space, "feed", {**payload, "hash": content}, at=at)

@@ -29,9 +29,10 @@ def run(ctx: Ctx) -> Sequence[Reply]:
         return (Tell(_is_off(off)),)
     seen, before = look(ctx)
     ctx.incomplete = not seen.complete
+    missing = _missing(ctx, seen)
     said = _said_before(ctx, seen)
     if said:
-        return (Say(said),)
+        return (Say(said), *missing)
     told = compose(
         ctx.project.id,
         seen.sections,
@@ -39,7 +40,18 @@ def run(ctx: Ctx) -> Sequence[Reply]:
         how_to=ctx.env.get("CLAUDE_CODE_ENTRYPOINT") == "cli",
     )
     record(ctx, told, before)
-    return (Say(told.text), *_greeting(ctx, seen))
+    return (Say(told.text), *(missing or _greeting(ctx, seen)))
+
+
+def _missing(ctx: Ctx, seen: View) -> Sequence[Reply]:
+    """Say, once a session, that something that is kept cannot be shown: it looks like nothing."""
+    if not seen.unreadable:
+        return ()
+    from hooks.quick import VERB_PREFIX
+
+    ctx.log(f"{seen.unreadable} cannot be read")
+    what = "so what it holds is not told; what to do:"
+    return (Tell(f"brainhooks: {seen.unreadable} cannot be read, {what} {VERB_PREFIX}doctor"),)
 
 
 def _is_off(off: Off) -> str:

@@ -159,6 +159,8 @@ def _on_disk(args: str, ctx: VerbCtx, why: HookError) -> str:
         return f"{head}\n{_unattributed(not_delivered(ctx, homeless=True))}"
     waiting, project = not_delivered(ctx), here(ctx)
     seen = view(ctx.settings, ctx.env, Where(project.id, ctx.session_id, ctx.at))
+    if seen.unreadable:
+        head += f" {seen.unreadable} cannot be read: `doctor` says what to do."
     if args:
         known = _joined(seen.items, waiting)
         if is_id(args) and (named := [one for one in known if one.id.startswith(args.lower())]):

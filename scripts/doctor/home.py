@@ -20,6 +20,18 @@ if TYPE_CHECKING:
 
     from scripts.doctor import Look
 
+# Where hooks list, read and write; what is not there is made when it is needed.
+FOLDERS = (
+    "brain",
+    os.path.join("brain", "project-memory"),
+    os.path.join("brain", "session-scopes"),
+    "brain-outbox",
+    os.path.join("brain-outbox", "quarantine"),
+    "brain-outbox-backlog",
+    "locks",
+    "logs",
+)
+_RIGHTS = (("read", os.R_OK), ("written", os.W_OK), ("entered", os.X_OK))
 DATABASES = ("ledger.db", os.path.join("brain", "local.db"))
 MOUNTS = "/proc/mounts"
 _NETWORK = frozenset(
@@ -44,15 +56,14 @@ def access(look: Look) -> Iterator[Finding]:
     if not os.path.isdir(home):
         yield Finding("fail", f"{home} is not a folder", "move it away, or set AGENTIHOOKS_HOME")
         return
-    lacks = [
-        word
-        for word, bit in (("read", os.R_OK), ("written", os.W_OK), ("entered", os.X_OK))
-        if not os.access(home, bit)
-    ]
-    if lacks:
-        todo = f"chmod u+rwx {home}, or set AGENTIHOOKS_HOME to a folder of yours"
-        yield Finding("fail", f"{home} cannot be {' or '.join(lacks)} by this user", todo)
-    else:
+    wrong = False
+    for folder in (home, *(os.path.join(home, name) for name in FOLDERS)):
+        lacks = [word for word, bit in _RIGHTS if not os.access(folder, bit)]
+        if lacks and os.path.isdir(folder):
+            wrong = True
+            todo = f"chmod u+rwx {folder}, or set AGENTIHOOKS_HOME to a folder of yours"
+            yield Finding("fail", f"{folder} cannot be {' or '.join(lacks)} by this user", todo)
+    if not wrong:
         yield Finding("ok", f"the home is {home}")
 
 

@@ -67,17 +67,24 @@ for found in access(Look({"AGENTIHOOKS_HOME": sys.argv[1]}, None, "/", "/")):
 """
 
 
-def test_a_home_that_can_be_written_but_not_read_is_a_failure():
+@pytest.mark.parametrize("below", ["", "brain", "brain/project-memory", "brain-outbox", "locks"])
+def test_what_can_be_written_but_not_read_is_a_failure(below):
     with tempfile.TemporaryDirectory() as base:
         os.chmod(base, 0o755)
         home = os.path.join(base, "home")
-        os.mkdir(home)
-        os.chmod(home, 0o333)  # as its owner sees 0300
+        folder = os.path.join(home, below) if below else home
+        os.makedirs(folder)
+        for each in (os.path.join(home, "brain"), home):
+            if os.path.isdir(each):
+                os.chmod(each, 0o777)
+        os.chmod(folder, 0o333)  # as its owner sees 0300
         words = [sys.executable, "-c", AS_NOBODY, home]
         env = {"PYTHONPATH": str(ROOT)}
         done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
-        os.chmod(home, 0o700)
-    assert done.stdout.startswith(f"fail {home} cannot be read by this user chmod u+rwx"), done
+        os.chmod(folder, 0o700)
+    said = f"fail {folder} cannot be read by this user chmod u+rwx {folder}"
+    assert done.stdout.startswith(said), done
+    assert done.stdout.count("\n") == 1
 
 
 @pytest.mark.parametrize("mode", [0o750, 0o701, 0o755])
