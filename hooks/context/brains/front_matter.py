@@ -150,9 +150,9 @@ def _fields(lines: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     odd: dict[str, None] = {}
     last = ""
     for number, line in enumerate(lines, 2):
-        if not line.strip() or line.lstrip()[0] == "#":
+        if _is_aside(line):
             continue
-        if line[0] in " \t]}" or line == "-" or line.startswith("- "):
+        if _goes_on(line):
             if not last:
                 raise _FlawError(number, "belongs to no name")
             fields.pop(last, None)
@@ -166,6 +166,15 @@ def _fields(lines: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
         else:
             fields[last] = _read(raw, number)
     return fields, tuple(odd)
+
+
+def _is_aside(line: str) -> bool:
+    return not line.strip() or line.lstrip()[0] == "#"
+
+
+def _goes_on(line: str) -> bool:
+    """Say whether the line belongs to the name above it."""
+    return line[0] in " \t]}" or line == "-" or line.startswith("- ")
 
 
 def _split(line: str, number: int) -> tuple[str, str]:
@@ -183,9 +192,8 @@ def _split(line: str, number: int) -> tuple[str, str]:
 
 def _name_on(line: str) -> str:
     """Return the name that a line of a readable front matter begins with, "" for none."""
-    if not line.strip() or line[0] in " \t#-]}":
-        return ""
-    return _split(line.removesuffix("\r"), 0)[0]
+    line = line.removesuffix("\r")
+    return "" if _is_aside(line) or _goes_on(line) else _split(line, 0)[0]
 
 
 def _read(raw: str, number: int) -> str:
