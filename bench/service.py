@@ -51,6 +51,7 @@ def measure(rounds: int, row: Callable[..., None], verdict: Callable[[bool], str
     per_run = links / (2 * rounds + 2)
     note = f"{one * 1e3:.0f} ms for 1, {many * 1e3:.0f} for 50, {per_run:g} connection a flush"
     row("each of 50 markers, against 1 alone", f"{each:.2f}", "≤ 1.3", verdict(each <= 1.3), note)
+    row("all 50 in one flush, against 1", f"{many / one:.2f}", "", "")
     row("posts of a second flush", str(again), "0", verdict(again == 0))
 
 

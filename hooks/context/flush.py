@@ -1,8 +1,9 @@
 """From the outbox to the brain: one drainer per home, one post at a time, in order.
 
 What is written where, in this order, so that a kill between any two steps loses and doubles
-nothing: the row (from the file, if it is missing), the claim, the post, the row's *committed*,
-and only then the file goes. A second post of one key is the brain's to recognise.
+nothing: the rows of a batch (from the files, where they are missing) with the claims; for each
+file the post and a note of its acknowledgement; the rows' *committed*; and only then the files
+go. A second post of one key is the brain's to recognise.
 """
 
 from __future__ import annotations

@@ -167,6 +167,10 @@ def read(home: str, name: str) -> Document:
         raise OutboxError(path, f"not a marker: {err}") from None
 
 
+def exists(home: str, name: str) -> bool:
+    return os.path.lexists(os.path.join(folder(home), name))
+
+
 def remove(home: str, name: str) -> None:
     try:
         os.unlink(os.path.join(folder(home), name))

@@ -11,7 +11,7 @@ import os
 from hooks import atomic
 from hooks.clock import parse_iso
 from hooks.context import outbox, parts
-from hooks.context.brain_adapter import brain_id, brain_kind
+from hooks.context.brain_adapter import brain_kind
 from hooks.context.brains import BRAINS, Ack
 from hooks.context.thought import LEGACY_CHARS
 from scripts.swarm_v2.keyspace import legacy_marker_key
@@ -84,14 +84,14 @@ class Post:
 
     def _noted(self) -> list[str]:
         by_brain = self.document.get(NOTE)
-        found = by_brain.get(brain_id(self.run.settings)) if isinstance(by_brain, dict) else None
+        found = by_brain.get(self.run.brain_id) if isinstance(by_brain, dict) else None
         return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
     def _note_part(self, name: str) -> None:
         by_brain = self.document.get(NOTE)
         others = by_brain if isinstance(by_brain, dict) else {}
         mine = [*self._noted(), name]
-        self.document[NOTE] = {**others, brain_id(self.run.settings): mine}
+        self.document[NOTE] = {**others, self.run.brain_id: mine}
         path = os.path.join(outbox.folder(self.run.home), self.name)
         atomic.write(path, outbox.encode(self.document))
         # The row too: where another program loses the file, it is made again from the row.

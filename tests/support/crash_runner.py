@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from hooks import atomic
 from hooks.context import (
     adopt,
+    batch,
     burial,
     collect,
     delivery,
@@ -36,8 +37,11 @@ _TABLES = (
     (gather, "BATCH"),
     (gather, "KEEP"),
     (last_message, "BELIEVE"),
+    (batch, "READ"),
+    (batch, "CLAIM"),
+    (batch, "POST"),
+    (batch, "SETTLE"),
     (delivery, "PREPARE"),
-    (delivery, "DELIVER"),
     (delivery, "FINISH"),
     (adopt, "MOVE"),
     (burial, "FINISH"),

@@ -83,12 +83,18 @@ class _Socket:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.deadline = Deadline(0)
+        self._unsent = b""
 
     def makefile(self, mode: str) -> io.BufferedReader:  # noqa: ARG002 - it is always "rb"
+        self._send()
         return io.BufferedReader(_Reader(self.sock, self.deadline))
 
     def sendall(self, data: bytes) -> None:
-        view = memoryview(data)
+        """Hold it until the answer is asked for: headers and body leave, and wake, as one."""
+        self._unsent += data
+
+    def _send(self) -> None:
+        view, self._unsent = memoryview(self._unsent), b""
         while view:
             self.sock.settimeout(self.deadline.left())
             view = view[self.sock.send(view) :]

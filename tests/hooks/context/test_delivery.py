@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hooks.context import delivery, outbox
+from hooks.context import batch, outbox
 from hooks.context.flush import due
 from tests.support.keeping import Kept, lesson
 from tests.support.older_home import OLD, put
@@ -31,14 +31,14 @@ def test_the_backlog_of_an_older_version_goes_first_and_all_in_time_order(kept, 
     put(waiting, "a.json", {**OLD, "content": "4", "ts": "2026-09-04T10:00:00+00:00"})
     put(waiting, "z.json", {**OLD, "content": "3", "ts": "2026-09-02T10:00:00+00:00"})
     posted = []
-    post = delivery.post
+    post = batch.post
 
     def posting(one):
         posted.append(one.document["content"])
         post(one)
 
-    steps = [posting if step is post else step for step in delivery.DELIVER]
-    monkeypatch.setattr(delivery, "DELIVER", tuple(steps))
+    steps = [posting if step is post else step for step in batch.POST]
+    monkeypatch.setattr(batch, "POST", tuple(steps))
     assert due(kept.settings, kept.at)
     assert kept.drain().committed == 4
     assert posted == ["1", "2", "3", "4"]
