@@ -41,6 +41,8 @@ def ignore(folder: str, names: Sequence[str], env: Mapping[str, str]) -> tuple[s
     old = read(path) or b""
     if old and not old.endswith(b"\n"):
         lines = "\n" + lines
+    if b"\r\n" in old:  # its line ends stay as they are; git reads both
+        lines = lines.replace("\n", "\r\n")
     _replace(path, old + os.fsencode(lines))
     return path, lines
 
@@ -52,9 +54,12 @@ def restore(path: str, lines: str) -> None:
         return
     added = os.fsencode(lines)
     rest = old.removesuffix(added)
-    for line in added.split(b"\n") if rest == old else ():
+    for line in added.splitlines() if rest == old else ():
         if line:
-            rest = re.sub(rb"(?m)^" + re.escape(line) + rb"\n", b"", rest, count=1)
+            whole = (
+                rb"(?m)^" + re.escape(line) + rb"(\r?\n|\Z)"
+            )  # an editor may have changed its end
+            rest = re.sub(whole, b"", rest, count=1)
     if rest != old:
         _replace(path, rest)
 
