@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hooks.context.project import Project
+    from hooks.context.session_state import SessionState
     from hooks.errors import HookError
     from hooks.payload import Event
     from hooks.reply import Reply
@@ -31,6 +32,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EVENTS = {
     "SessionStart": "hooks.events.session_start",
     "SubagentStart": "hooks.events.subagent_start",
+    "PreToolUse": "hooks.events.pre_tool_use",
+    "PostToolUse": "hooks.events.post_tool_use",
+    "PostToolUseFailure": "hooks.events.post_tool_use_failure",
     "UserPromptSubmit": "hooks.events.user_prompt_submit",
     "Stop": "hooks.events.stop",
     "SubagentStop": "hooks.events.subagent_stop",
@@ -55,6 +59,8 @@ class Ctx:
         self.after_print: list[Callable[[], None]] = []  # what may only happen once it was said
         self.answered = False  # the prompt was a verb's: it goes no further
         self._project: Project | None = None
+        self._state: SessionState | None = None
+        self._asked_for_state = False
 
     @property
     def project(self) -> Project:
@@ -65,6 +71,28 @@ class Ctx:
             folder = launch_folder(self.event.cwd, self.env)
             self._project = resolve(folder, self.settings, self.env, self.at)
         return self._project
+
+    @property
+    def state(self) -> SessionState | None:
+        """The sessions' state, opened once; None where it is down: the event goes on without."""
+        if not self._asked_for_state:
+            from hooks.context.session_state import open_state
+
+            self._asked_for_state = True
+            self._state = open_state(self.settings, self.at)
+        return self._state
+
+    def lose_state(self, why: str) -> None:
+        """It failed in the middle: nothing else of this event tries it, nor the next events."""
+        from hooks.context import state_down
+
+        state_down.mark(self.settings, self.at, why)
+        self.close()
+
+    def close(self) -> None:
+        if self._state is not None:
+            self._state.close()
+            self._state = None
 
     def namespace(self, project: str = "") -> Namespace:
         """The namespace of this installation and brain, for one project or for none."""
@@ -201,13 +229,15 @@ def handle(ctx: Ctx) -> list[Reply]:
 
 
 def _replies(ctx: Ctx) -> Iterator[Reply]:
-    from hooks.errors import HookError
+    from hooks.errors import HookError, StateDown
 
     steps: tuple[str, ...] = _load(EVENTS[ctx.event.name]).STEPS
     for step in steps:
         try:
             yield from _load(f"hooks.steps.{step}").run(ctx)
         except (HookError, OSError, ValueError) as err:
+            if isinstance(err, StateDown):
+                ctx.lose_state(err.what)
             # One step's bad luck (a full disk, a record that breaks its grammar) is not the
             # next one's: a memory that cannot be indexed can still be shown.
             ctx.log(f"{step}: {type(err).__name__}: {err}")

@@ -35,6 +35,10 @@ class StateError(HookError):
         super().__init__(f"{where}: {what}")
 
 
+class StateDown(StateError):
+    """The sessions' state cannot be reached or does not answer; go on without it."""
+
+
 class OutboxError(StateError):
     """An outbox file cannot be read or written."""
 

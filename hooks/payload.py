@@ -8,6 +8,7 @@ from scripts.swarm_v2.wire_json import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import NamedTuple
 else:
     from hooks.record import NamedTuple
@@ -35,10 +36,17 @@ class Event(NamedTuple):
     index: int = 0  # type: ignore[assignment]  # the payload's word, over tuple.index
     final: bool = False
     delta: str = ""
+    tool_name: str = ""
+    tool_use_id: str = ""
+    error: str = ""  # of a tool that failed
+    interrupted: bool = False  # a person stopped the tool: no failure of its own
+    tool_input: Mapping[str, object] = {}
+    tool_response: object = None  # as the agent gave it: an object, a list of blocks, a text
 
 
 _PATHS = ("transcript_path", "agent_transcript_path", "cwd")
-_TEXTS = frozenset(Event._fields) - {"name", "index", "final"}
+_NO_TEXTS = {"name", "index", "final", "interrupted", "tool_input", "tool_response"}
+_TEXTS = frozenset(Event._fields) - _NO_TEXTS
 
 
 def parse_event(name: str, data: bytes) -> Event:
@@ -64,9 +72,12 @@ def parse_event(name: str, data: bytes) -> Event:
     for field in _PATHS:
         if "\0" in texts.get(field, ""):  # no path has one, and open() would raise ValueError
             del texts[field]
-    index = raw.get("index")
+    index, tool_input = raw.get("index"), raw.get("tool_input")
     return Event(
         name=name,
+        tool_input=tool_input if isinstance(tool_input, dict) else {},
+        tool_response=raw.get("tool_response"),
+        interrupted=raw.get("is_interrupt") is True,
         index=index if isinstance(index, int) and not isinstance(index, bool) else 0,
         final=raw.get("final") is True,
         **texts,

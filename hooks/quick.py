@@ -64,6 +64,11 @@ def door_note(home: str, session_id: str) -> str:
     return os.path.join(home, "brain", "door", f"{session_id}.json")
 
 
+def tools_note(home: str, session_id: str) -> str:
+    """Path of what a session's tool events need not be looked at for (``tool_watch``)."""
+    return os.path.join(home, "brain", "door", f"{session_id}.tools.json")
+
+
 def migrated_note(home: str) -> str:
     """Path of what says that every upgrade step of this version ran here; may be deleted."""
     return os.path.join(home, "brain", f"migrated-{STEPS_KNOWN}")
@@ -88,6 +93,24 @@ def _display(event: Event, _home: str) -> bool:
     return HINT not in event.delta and event.final and event.index == 0
 
 
+def _tool(event: Event, home: str) -> bool:
+    """Nothing that is watched moved, and no guard cares for this tool now."""
+    if not _plain(event.session_id):
+        return False
+    note = read_note(tools_note(home, event.session_id))
+    cares = note.get("cares")
+    if not isinstance(cares, list) or not unchanged(note.get("watch")):
+        return False
+    if f"{event.name}:{event.tool_name}" in cares or f"{event.name}:*" in cares:
+        return False
+    command = event.tool_input.get("command")
+    return not isinstance(command, str) or not any(word in command for word in _TELLING)
+
+
+# A shell command that holds none of these opens or merges no pull request and names no branch.
+_TELLING = ("git", "gh", "glab")
+
+
 def _outbox_is_empty(home: str) -> bool:
     try:
         return not any(name.endswith(".json") for name in os.listdir(f"{home}/brain-outbox"))
@@ -106,4 +129,6 @@ _CHECKS: dict[str, Callable[[Event, str], bool]] = {
     "Stop": _stop,
     "PreCompact": _stop,
     "MessageDisplay": _display,
+    "PreToolUse": _tool,
+    "PostToolUse": _tool,
 }

@@ -43,7 +43,13 @@ class Show(NamedTuple):
     text: str
 
 
-Reply = Silent | Say | Tell | Block | Show
+class Deny(NamedTuple):
+    """The tool does not run; the model reads why."""
+
+    reason: str
+
+
+Reply = Silent | Say | Tell | Block | Show | Deny
 SILENT = Silent()
 
 
@@ -53,12 +59,12 @@ def units(text: str) -> int:
 
 
 def merge(replies: Iterable[Reply]) -> list[Reply]:
-    """Fold the steps' replies: the first Block or Show wins and ends the run, the rest join."""
+    """Fold the replies: the first Block, Show or Deny wins and ends the run, the rest join."""
     said: list[str] = []
     told: list[str] = []
     for reply in replies:
         match reply:
-            case Block() | Show():
+            case Block() | Show() | Deny():
                 return [reply]
             case Say(text) if text:
                 said.append(text)
@@ -84,6 +90,9 @@ def encode(replies: Iterable[Reply], event: str) -> bytes:
                 document["systemMessage"] = text
             case Show(text):
                 specific["displayContent"] = text
+            case Deny(reason):
+                specific["permissionDecision"] = "deny"
+                specific["permissionDecisionReason"] = reason
             case Block(answer):
                 document["decision"] = "block"
                 document["reason"] = answer

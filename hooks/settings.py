@@ -36,6 +36,11 @@ TABLE = {
     "BRAINHOOKS_DISPLAY": ("marks", "`marks` shows ◆ lines for markers, `raw` the comments"),
     "BRAINHOOKS_CI": ("0", "`1` keeps the hooks working where CI is set"),
     "BRAINHOOKS_ARCHIVE": ("0", "`1` saves each session's transcript as it stops"),
+    "BRAINHOOKS_READ_CACHE": ("0", "`1` answers a second read of an unchanged range of a file"),
+    "BRAINHOOKS_BREAKER_DENY": ("0", "`1` also denies what has failed ten times, beside telling"),
+    "BRAINHOOKS_TRANSCRIPT_LOG": ("0", "`1` logs each session's turns, redacted, for 30 days"),
+    "REDIS_URL": ("", "Redis that keeps the sessions' state instead of `state.db`"),
+    "REDIS_KEY_PREFIX": ("agentihooks", "what every key of ours in that Redis begins with"),
     "AGENTIHOOKS_PROJECT_ID": ("", "`local:<id>` for a folder without a repository"),
     "AGENTIHOOKS_PROJECT_GRANT": ("", "project ids a marker may name itself, comma separated"),
     "AGENTIHOOKS_SESSION_SCOPE": ("1", "`0` keeps no record of where a session worked"),
@@ -73,6 +78,21 @@ class Http(NamedTuple):
     ca: str = ""
 
 
+class Redis(NamedTuple):
+    """Where the sessions' state is kept; without a URL it is ``state.db``."""
+
+    url: str = ""  # a Secret: it may hold a password
+    prefix: str = "agentihooks"
+
+
+class Guards(NamedTuple):
+    """What is off unless asked for."""
+
+    read_cache: bool = False
+    breaker_deny: bool = False
+    transcript_log: bool = False
+
+
 class Settings(NamedTuple):
     home: str  # absolute path of the installation's folder
     brain_source: str = "local"  # "local", "file" or "none"; BRAIN_URL wins over it
@@ -87,6 +107,8 @@ class Settings(NamedTuple):
     archive: bool = False  # save transcripts as sessions stop
     swarm: Swarm = Swarm()
     http: Http = Http()
+    redis: Redis = Redis()
+    guards: Guards = Guards()
 
 
 def load(env: Mapping[str, str]) -> Settings:
@@ -127,6 +149,12 @@ def load(env: Mapping[str, str]) -> Settings:
             text("BRAIN_HTTP_TOKEN_FILE"),
             _seconds("BRAIN_HTTP_TIMEOUT", text("BRAIN_HTTP_TIMEOUT")),
             text("BRAIN_HTTP_CA"),
+        ),
+        redis=Redis(Secret(text("REDIS_URL")), text("REDIS_KEY_PREFIX")),
+        guards=Guards(
+            read_cache=text("BRAINHOOKS_READ_CACHE") == "1",
+            breaker_deny=text("BRAINHOOKS_BREAKER_DENY") == "1",
+            transcript_log=text("BRAINHOOKS_TRANSCRIPT_LOG") == "1",
         ),
     )
 

@@ -1,0 +1,4 @@
+STEPS = (
+    "count_failure",
+    "watch_tools",
+)

@@ -1,0 +1,4 @@
+STEPS = (
+    "answer_known_read",
+    "deny_repeated_failure",
+)

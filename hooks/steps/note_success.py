@@ -1,0 +1,14 @@
+"""Forget the failures that a success or an edit ends."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hooks.dispatch import Ctx
+    from hooks.reply import Reply
+
+
+def run(ctx: Ctx) -> Sequence[Reply]:
+    return ()
