@@ -7,7 +7,7 @@ they are lost or out of reach, every guard begins from empty, and an event goes 
 from __future__ import annotations
 
 from hooks.context import state_down
-from hooks.errors import StateDown
+from hooks.errors import SettingsError, StateDown
 from scripts.swarm_v2.wire_json import dumps, load_object
 
 TYPE_CHECKING = False
@@ -34,7 +34,10 @@ TTL_S: dict[str, int | None] = {
     "signals": _DAY_S,
     "tokens": _DAY_S,
 }
-_TRIES = 8  # of a compare-and-set: as many hooks of one session as ever run at once
+# Of a compare-and-set. Who loses one lost it to another's success, so this many hooks that change
+# one document at once all come through.
+_TRIES = 32
+_redis_py = [False]
 
 
 class Key(NamedTuple):
@@ -62,33 +65,65 @@ class SessionState(Protocol):
     def close(self) -> None: ...
 
 
+class OutOfReachError(StateDown):
+    """Nothing failed: this process does not load what the address needs."""
+
+    def __init__(self) -> None:
+        super().__init__("REDIS_URL", "it takes redis-py, which a hook of its own does not load")
+        self.hint = "see docs/state.md for the processes that reach it"
+
+
+def allow_redis_py() -> None:
+    """Reach from now on what takes redis-py: in a process that lives on, or that nobody awaits."""
+    _redis_py[0] = True
+
+
 def open_state(settings: Settings, at: datetime) -> SessionState | None:
     """Return the installation's state, or None where it is down: that is noted and logged once.
 
-    While the short-lived mark of a failure stands, nothing is tried.
+    While the short-lived mark of a failure stands, nothing is tried. Nothing is noted where this
+    process is merely not one of those that reach it.
     """
     if state_down.is_marked(settings, at):
         return None
     try:
         return connect(settings, at)
+    except OutOfReachError:
+        return None
     except StateDown as err:
         state_down.mark(settings, at, err.what)
-        return None
+    except SettingsError as err:  # memory goes on; brain_status and doctor say it
+        state_down.mark(settings, at, str(err))
+    return None
 
 
 def connect(settings: Settings, at: datetime) -> SessionState:
     """Open the configured backend.
 
     Raises:
-        StateDown: it is not to be had from here.
+        StateDown: it is not to be had; OutOfReachError: only not from this process.
+        SettingsError: REDIS_URL or REDIS_KEY_PREFIX cannot be used.
     """
     if settings.redis.url:
-        from hooks.context.state_redis import RedisState
-
-        return RedisState.connect(settings)
+        return _connect_redis(settings, at)
     from hooks.context.state_embedded import EmbeddedState
 
     return EmbeddedState.open(settings.home, at)
+
+
+def _connect_redis(settings: Settings, at: datetime) -> SessionState:
+    from hooks.context.redis_url import parse
+
+    place = parse(settings.redis.url)
+    if place.plain:
+        from hooks.context.state_redis import RedisState
+
+        return RedisState.connect(settings, place, at)
+    if not _redis_py[0]:
+        raise OutOfReachError
+    from hooks.context.state_redis_py import RedisPyState
+
+    return RedisPyState.connect(settings, place, at)
 
 
 def document(value: bytes | None) -> Document:

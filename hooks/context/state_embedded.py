@@ -1,4 +1,8 @@
-"""The sessions' state in ``state.db``: for one machine, nothing to start."""
+"""The sessions' state in ``state.db``: for one machine, nothing to start.
+
+A damaged file is put aside and a new one begun: what it knew is spare. For the same reason it is
+not synced: a power cut may cost it, a killed process costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import os
 
 from hooks.context.database import Database
 from hooks.context.session_state import TTL_S, Key
-from hooks.errors import StateDown
+from hooks.errors import StateDown, StateError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from hooks.errors import HookError
 
 FILE = "state.db"
+ASIDE = "state.db.damaged"
 VERSION = 1
 SCHEMA = """
 CREATE TABLE state (
@@ -27,8 +32,43 @@ CREATE INDEX state_by_end ON state (ends) WHERE ends IS NOT NULL
 _SWEPT = 16  # expired rows that one write takes along
 
 
-def _down(_path: str, what: str, *, damaged: bool) -> HookError:
-    return StateDown(FILE, "it is damaged" if damaged else what)
+class DamagedStateError(StateDown):
+    """The file is no database any more; it has been put aside."""
+
+
+class _Fault:
+    """What a failure of the file means, and the end of a damaged one."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._opened = path, _identity(path)
+
+    def __call__(self, _path: str, what: str, *, damaged: bool) -> HookError:
+        if not damaged:
+            return StateDown(FILE, what)
+        try:
+            self._put_aside()
+        except (OSError, StateError):  # a folder that we may not write, or a lock in a dead place
+            return StateDown(FILE, "it is damaged and cannot be put aside")
+        return DamagedStateError(FILE, f"it was damaged and lies in {ASIDE} now")
+
+    def _put_aside(self) -> None:
+        from hooks.lock import held
+
+        # Several hooks meet it at once: only the file that was met damaged goes, not the new one.
+        with held(self._path + ".aside.lock", wait_s=1.0):
+            if _identity(self._path) != self._opened:
+                return
+            if os.path.lexists(self._path + "-journal"):  # first: the new file has its own
+                os.unlink(self._path + "-journal")
+            os.replace(self._path, os.path.join(os.path.dirname(self._path), ASIDE))
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        info = os.stat(path)
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
 
 
 class EmbeddedState:
@@ -39,10 +79,19 @@ class EmbeddedState:
 
     @classmethod
     def open(cls, home: str, at: datetime) -> EmbeddedState:
+        path = os.path.join(home, FILE)
         try:
-            return cls(Database(os.path.join(home, FILE), SCHEMA, VERSION, fault=_down), at)
+            try:
+                db = _database(path)
+            except DamagedStateError:
+                db = _database(path)
+        except StateDown:
+            raise
+        except StateError as err:
+            raise StateDown(FILE, err.what) from None
         except OSError as err:
             raise StateDown(FILE, err.strerror or "unreadable") from None
+        return cls(db, at)
 
     def close(self) -> None:
         self._db.close()
@@ -95,3 +144,9 @@ class EmbeddedState:
 
     def _drop(self, key: Key) -> None:
         self._db.run("DELETE FROM state WHERE kind = ? AND id = ?", tuple(key))
+
+
+def _database(path: str) -> Database:
+    db = Database(path, SCHEMA, VERSION, fault=_Fault(path))
+    db.run("PRAGMA synchronous=OFF")
+    return db
