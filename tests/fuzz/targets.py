@@ -12,6 +12,7 @@ from scripts.swarm_v2.wire_json import dumps, load_object
 from tests.fuzz.engine import Target
 from tests.fuzz.http_target import http_answer
 from tests.fuzz.page_target import front_matter
+from tests.fuzz.shell_target import SHELL, shell
 from tests.fuzz.transcript_target import transcript
 
 JSON = (
@@ -171,6 +172,7 @@ TARGETS = {
         Target("session_index", sessions, (*JSON, b'"session_id":', b'"client_pid":')),
         Target("switch", switches, (*JSON, *TIMES, b'"off":', b'"what":', b'"until":', b"all")),
         Target("settings_file", settings_file, (*JSON, b'"hooks":', b'"Stop":', b'"command":')),
+        Target("shell", shell, SHELL),
         Target("said", said, (*_MARKS, *_SECRETS, b"\n", b"    ", b"> ", b'a="', b"\t", b" ")),
     )
 }

@@ -42,6 +42,7 @@ BUDGET: dict[str, set[str]] = {
     "scripts.swarm_v2.sweep": set(),
     "scripts.swarm_v2.installation": set(),
     "hooks.context.hint": set(),
+    "hooks.context.shell_words": set(),
     "hooks.quick": set(),
     "hooks.dispatch": set(),
     "hooks.context.markers": {"re", "enum", "functools", "collections", "types", "operator"}

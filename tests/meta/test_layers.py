@@ -30,6 +30,7 @@ LAYERS = [
     ("words", "hooks.context.prose"),
     ("words", "hooks.context.hint"),
     ("words", "hooks.context.remote"),
+    ("words", "hooks.context.shell_*"),
     ("doors", "hooks.__main__"),
     ("doors", "hooks.dispatch"),
     ("doors", "scripts.cli"),
