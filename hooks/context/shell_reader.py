@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     class Runner(Shell, Protocol):
         """What the commands are read for."""
 
-        def run(self, command: Simple, sure: bool) -> None:
-            """Take a command; not ``sure``: it runs under a condition, or in another process."""
+        def run(self, command: Simple, sure: bool) -> object:
+            """Take a command; not ``sure``: it runs under a condition, or in another process.
+
+            Returns what it is, None where it is not a single program.
+            """
 
         def forget(self, name: str) -> None:
             """The variable's value is not known any more."""
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
 _OPENS = {"if": "fi", "while": "done", "until": "done", "{": "}"}  # keyword -> what closes it
 _CLOSES = frozenset(("fi", "done", "}"))
-_PASSED = frozenset(("then", "else", "elif", "do", "!", "coproc"))
+_PASSED = frozenset(("then", "else", "elif", "do", "coproc"))
 _HERE = ("<<", "<<-")
 _REDIRECTS = frozenset(("<", ">", ">>", "<&", ">&", "&>", "&>>", "<>", ">|"))
 _PIPES = ("|", "|&")
@@ -41,10 +44,11 @@ _UNSURE = frozenset(("|", "|&", "||"))
 class Simple:
     """One simple command as it stands, assignments first."""
 
-    __slots__ = ("after", "heredoc", "piped", "stdin", "words")
+    __slots__ = ("after", "heredoc", "other", "stdin", "words")
 
     def __init__(self, after: str = "") -> None:
         self.words: list[Word] = []
+        self.other = False  # its status is a test's, or the opposite of its program's
         self.after = after  # the operator before it
         self.stdin: str | None = None  # a here-string
         self.heredoc: Heredoc | None = None
@@ -55,9 +59,16 @@ class Simple:
         return self.after in _PIPES
 
 
-def read(text: str, shell: Runner) -> None:
-    """Read ``text`` and hand each command to ``shell``. Never raises for what it finds."""
-    Script(Source(text, shell, lambda source: Script(source, shell, True).read()), shell).read()
+def read(text: str, shell: Runner) -> list[object]:
+    """Read ``text`` and hand each command to ``shell``. Never raises for what it finds.
+
+    Returns what has run and succeeded wherever the whole text did: its last pipeline's end,
+    and what ``&&`` joins to it.
+    """
+    source = Source(text, shell, lambda source: Script(source, shell, True).read())
+    script = Script(source, shell)
+    script.read()
+    return script.proven
 
 
 class Script:
@@ -68,6 +79,7 @@ class Script:
         self.frames: list[tuple[str, str]] = []  # what closes it, the function whose body it is
         self.command = Simple()
         self.function = ""  # was named, its body comes
+        self.proven: list[object] = []
 
     def read(self) -> None:
         while (operator := self.source.peek()) != "":
@@ -100,10 +112,25 @@ class Script:
 
     def _finish(self, follows: str) -> None:
         command, self.command = self.command, Simple(follows)
+        noted = None
         if command.words:
             nested = bool(self.frames) or self.inner
             sure = not nested and follows not in _PIPES and command.after not in _UNSURE
-            self.shell.run(command, sure)
+            noted = self.shell.run(command, sure)
+        if command.words or command.other:
+            self._prove(command, follows, noted)
+        else:
+            self.command.after = follows if follows not in ("", "\n") else command.after
+
+    def _prove(self, command: Simple, follows: str, noted: object) -> None:
+        """Keep what succeeded if all did; it may be less, never more."""
+        if self.frames or command.after not in ("&&", *_PIPES):
+            self.proven = []
+        counts = not self.frames and not command.other and command.after != "||"
+        if follows == "&":
+            self.proven = []
+        elif noted is not None and counts and follows not in _PIPES:
+            self.proven.append(noted)
 
     def _operator(self, operator: str) -> bool:
         """Say whether it closes the substitution."""
@@ -144,6 +171,7 @@ class Script:
         elif self.source.text.startswith("(", self.source.at):
             self.source.at += 1
             self.source.arithmetic()
+            self.command.other = True
         else:
             self._push(")")
 
@@ -205,6 +233,8 @@ class Script:
             return self._end_case()
         elif text == "time":
             self._time()
+        elif text == "!":
+            self.command.other = True
         elif text not in _PASSED:
             return self._header(text)
         return True
@@ -276,4 +306,5 @@ class Script:
                 continue
             words = source.word()
             if words and words[-1].plain and words[-1].text == "]]":
-                return
+                break
+        self.command.other = True

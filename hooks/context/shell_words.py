@@ -46,6 +46,17 @@ def commands(text: str) -> list[Command]:
     return shell.found
 
 
+def succeeded(text: str) -> list[Command]:
+    """Return those of ``commands`` that have run and succeeded wherever ``text`` exited with 0.
+
+    ``a && b`` proves both, ``a; b`` and ``a | b`` the second, ``a || b`` and a condition none.
+    """
+    if len(text) > LIMIT:
+        return []
+    proven = read(text.replace("\r\n", "\n"), _Shell())
+    return [one for one in proven if isinstance(one, Command)]
+
+
 def operands(command: Command) -> tuple[str, ...]:
     """Return the arguments from the subcommand on: ``git -C x push -f`` gives push and -f."""
     at = _behind_options(command.args, 0, _VALUED.get(command.program, ""))
@@ -162,15 +173,15 @@ class _Shell:
         self.functions[name] = self.found
         self.found = self._outer.pop()
 
-    def run(self, command: Simple, sure: bool) -> None:
+    def run(self, command: Simple, sure: bool) -> Command | None:
         words, at = command.words, 0
         while at < len(words) and words[at].equals >= 0:
             at += 1
         if at < len(words):
-            self._run(words[at:], command, sure)
-            return
+            return self._run(words[at:], command, sure)
         for word in words:
             self._assign(word, sure)
+        return None
 
     def _spend(self, amount: int) -> bool:
         self._spent += amount
@@ -187,15 +198,17 @@ class _Shell:
         known = known and not bracket
         self.variables[name] = value if known and self._spend(len(value)) else None
 
-    def _run(self, words: list[Word], command: Simple, sure: bool) -> None:
+    def _run(self, words: list[Word], command: Simple, sure: bool) -> Command | None:
         at, fed = _unwrap(words)
         words = words[at:]
         name = _base(words[0].text)
         if name in self.functions:
             self._call(self.functions[name])
         elif not self._as_script(name, words, command):
-            self._note(name, words, command, fed)
+            noted = self._note(name, words, command, fed)
             self._remember(name, words, sure)
+            return noted
+        return None
 
     def _call(self, body: list[Command]) -> None:
         if self._spend(len(body)):
@@ -235,7 +248,7 @@ class _Shell:
         finally:
             self.variables = ours
 
-    def _note(self, name: str, words: list[Word], command: Simple, fed: bool) -> None:
+    def _note(self, name: str, words: list[Word], command: Simple, fed: bool) -> Command:
         args = tuple(word.text for word in words[1:])
         certain = _is_sure(words[0], path=True) and bool(name)
         if certain and name in _VALUED:
@@ -243,9 +256,11 @@ class _Shell:
             certain = _is_sure(words[at + 1]) and args[at] != "{}" if at < len(args) else not fed
         if name in _SHELLS and command.is_fed and not args:
             certain = False
-        self.found.append(Command(name, args, certain))
+        noted = Command(name, args, certain)
+        self.found.append(noted)
         if name == "find":
             self._find(words)
+        return noted
 
     def _find(self, words: list[Word]) -> None:
         at = 1

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hooks.context.shell_words import LIMIT, Command, commands, operands
+from hooks.context.shell_words import LIMIT, Command, commands, operands, succeeded
 
 PUSH = Command("git", ("push",), True)
 
@@ -176,6 +176,48 @@ def test_the_operands_of_a_program_begin_with_its_subcommand():
     assert operands(Command("gh", ("-R", "a/b", "pr", "create"), True)) == ("pr", "create")
     assert operands(Command("git", ("--", "x"), True)) == ("x",)
     assert operands(Command("git", (), True)) == ()
+
+
+PROVEN = {
+    "make": ["make"],
+    "cd x && make": ["cd", "make"],
+    "ls; make": ["make"],
+    "ls\nmake\n": ["make"],
+    "ls\n\nmake # x\n\n": ["make"],
+    "yes | make": ["make"],
+    "cd x && yes | make": ["cd", "make"],
+    "make >log 2>&1": ["make"],
+    "make && ls | tail": ["make", "tail"],
+    "ls || cd x && make": ["make"],
+    "sudo make": ["make"],
+    "make | tail": ["tail"],
+    "make || ls": [],
+    "ls || make": [],
+    "make; ls": ["ls"],
+    "make; x=1": [],
+    "make; [[ a ]]": [],
+    "make; ((1))": [],
+    "! make": [],
+    "make && ! ls": ["make"],
+    "make &": [],
+    "make & ls": ["ls"],
+    "if make; then ls; fi": [],
+    "make; if true; then ls; fi": [],
+    "make && (ls)": [],
+    "make && { ls || true; }": [],
+    "for x in a; do make; done": [],
+    "f() { make; }; f": [],
+    "bash -c '! make'": [],
+    "eval make": [],
+    "echo $(make)": ["echo"],
+    "": [],
+    "#" * (LIMIT + 1): [],
+}
+
+
+@pytest.mark.parametrize(("text", "proven"), PROVEN.items(), ids=[text[:30] for text in PROVEN])
+def test_an_exit_of_0_proves_what_it_proves_and_no_more(text, proven):
+    assert [one.program for one in succeeded(text)] == proven
 
 
 def test_a_text_that_is_too_long_is_not_read():
