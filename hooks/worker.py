@@ -4,6 +4,7 @@
 flushes. ``refresh [PROJECT]`` rewrites caches. ``start PROJECT SESSION [defer]`` is a session
 start's: refresh of that project, catch-up of every other session, flush, and the tidying; with
 ``defer`` the session could not be told all, so the rest is left for its next prompt.
+``count-tokens`` and ``log-transcript`` read one session's transcripts where a hook would wait.
 """
 
 from __future__ import annotations
@@ -176,6 +177,41 @@ def archive_all(job: Job) -> None:
         job.log(f"archive: {fault}")
 
 
+def count_tokens(job: Job) -> None:
+    """Count a session's tokens: the words are its id, its transcript and the folder it is in."""
+    from hooks.context.followed import everything
+    from hooks.context.session_state import open_state
+    from hooks.context.sources import regular
+    from hooks.context.tokens import count
+
+    session, path = job.args[0], regular(job.args[1], job.args[2], job.env)
+    state = open_state(job.settings, job.at)
+    if state is not None:
+        try:
+            count(state, session, lambda _: everything(path, session))
+        finally:
+            state.close()
+
+
+def log_transcript(job: Job) -> None:
+    """Log a session's turns: the words are its id, its transcript and the folder it is in."""
+    from hooks.context.followed import everything
+    from hooks.context.session_state import open_state
+    from hooks.context.sources import regular
+    from hooks.context.transcript_log import log_of
+
+    session, folder = job.args[0], job.args[2]
+    path = regular(job.args[1], folder, job.env)
+    state = open_state(job.settings, job.at)
+    if state is not None:
+        try:
+            log = log_of(state, job.settings, job.env, job.at, session, folder)
+            if log is not None:
+                log.write(lambda _: everything(path, session), patient=True)
+        finally:
+            state.close()
+
+
 def tidy_up(job: Job) -> None:
     from hooks.context.session_index import trim
     from hooks.context.tidy import tidy
@@ -190,6 +226,8 @@ VERBS: dict[str, tuple[Callable[[Job], None], ...]] = {
     "catch-up": (catch_up, flush_if_due),
     "archive": (flush_if_due, archive),
     "archive-all": (archive_all,),
+    "count-tokens": (count_tokens,),
+    "log-transcript": (log_transcript,),
     "start": (
         bury,
         refresh,

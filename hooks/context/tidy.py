@@ -32,6 +32,7 @@ NOTES = (
     Notes(os.path.join("brain", "door"), 45 * _DAY_S),
     Notes(os.path.join("brain", "injected"), 45 * _DAY_S),
     Notes(os.path.join("brain", "positions"), 45 * _DAY_S),
+    Notes(os.path.join("logs", "transcripts"), 30 * _DAY_S),
 )
 
 # Where a writer that was killed leaves `*.tmp`; its source still has what it wrote.
