@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
+    from hooks.context.session_state import SessionState
     from hooks.settings import Settings
 
 NICENESS = 10
@@ -177,15 +178,21 @@ def archive_all(job: Job) -> None:
         job.log(f"archive: {fault}")
 
 
+def _state(job: Job) -> SessionState | None:
+    from hooks.context.session_state import allow_redis_py, open_state
+
+    allow_redis_py()
+    return open_state(job.settings, job.at)
+
+
 def count_tokens(job: Job) -> None:
     """Count a session's tokens: the words are its id, its transcript and the folder it is in."""
     from hooks.context.followed import everything
-    from hooks.context.session_state import open_state
     from hooks.context.sources import regular
     from hooks.context.tokens import count
 
     session, path = job.args[0], regular(job.args[1], job.args[2], job.env)
-    state = open_state(job.settings, job.at)
+    state = _state(job)
     if state is not None:
         try:
             count(state, session, lambda _: everything(path, session))
@@ -196,13 +203,12 @@ def count_tokens(job: Job) -> None:
 def log_transcript(job: Job) -> None:
     """Log a session's turns: the words are its id, its transcript and the folder it is in."""
     from hooks.context.followed import everything
-    from hooks.context.session_state import open_state
     from hooks.context.sources import regular
     from hooks.context.transcript_log import log_of
 
     session, folder = job.args[0], job.args[2]
     path = regular(job.args[1], folder, job.env)
-    state = open_state(job.settings, job.at)
+    state = _state(job)
     if state is not None:
         try:
             log = log_of(state, job.settings, job.env, job.at, session, folder)

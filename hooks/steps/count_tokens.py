@@ -17,17 +17,24 @@ if TYPE_CHECKING:
 
 
 def run(ctx: Ctx) -> Sequence[Reply]:
+    if not _count(ctx):
+        from hooks.context.handing_over import hand_over
+
+        hand_over(ctx, "count-tokens")
+    return ()
+
+
+def _count(ctx: Ctx) -> bool:
+    """Say whether the event's part is done; False is for the worker, which may take its time."""
     event = ctx.event
-    state = ctx.state if valid_session(event.session_id) else None
-    if state is None:
-        return ()
+    if not valid_session(event.session_id):
+        return True
+    if ctx.state is None:
+        from hooks.context.handing_over import only_there
+
+        return not only_there(ctx)
 
     def choose(kept: Document) -> Sequence[Source]:
         return followed(event, ctx.env, fresh=not marks_of(kept))
 
-    if not count(state, event.session_id, choose, limit=FOREGROUND_BYTES):
-        from hooks.spawn import detach, start_command
-
-        words = ("count-tokens", event.session_id, event.transcript_path, event.cwd)
-        detach(start_command(ctx.root, "worker", *words), dict(ctx.env))
-    return ()
+    return count(ctx.state, event.session_id, choose, limit=FOREGROUND_BYTES)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 def run(ctx: Ctx) -> Sequence[Reply]:
     if ctx.settings.guards.transcript_log and not _log(ctx):
-        _hand_over(ctx)
+        from hooks.context.handing_over import hand_over
+
+        hand_over(ctx, "log-transcript")
     return ()
 
 
@@ -26,10 +28,13 @@ def _log(ctx: Ctx) -> bool:
     from hooks.errors import StateDown, StateError
 
     event = ctx.event
-    state = ctx.state if valid_session(event.session_id) else None
-    if state is None:
+    if not valid_session(event.session_id):
         return True
-    log = log_of(state, ctx.settings, ctx.env, ctx.at, event.session_id, event.cwd)
+    if ctx.state is None:
+        from hooks.context.handing_over import only_there
+
+        return not only_there(ctx)
+    log = log_of(ctx.state, ctx.settings, ctx.env, ctx.at, event.session_id, event.cwd)
     if log is None:
         return True
 
@@ -43,11 +48,3 @@ def _log(ctx: Ctx) -> bool:
     except StateError as err:  # another process writes this log, or a transcript cannot be read
         ctx.log(f"log_transcript: {err}")
         return False
-
-
-def _hand_over(ctx: Ctx) -> None:
-    from hooks.spawn import detach, start_command
-
-    event = ctx.event
-    words = ("log-transcript", event.session_id, event.transcript_path, event.cwd)
-    detach(start_command(ctx.root, "worker", *words), dict(ctx.env))
