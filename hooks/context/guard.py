@@ -7,7 +7,9 @@ from hooks.context.session_state import Key, document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hooks.context.session_state import SessionState
+    from datetime import datetime
+
+    from hooks.context.session_state import Document, SessionState
     from hooks.dispatch import Ctx
 
 CONTROLS = Key("controls", "switch")  # {"off": true, "until": ISO instant or ""}
@@ -22,9 +24,13 @@ def state_of(ctx: Ctx) -> SessionState | None:
 
 
 def are_off(state: SessionState, ctx: Ctx) -> bool:
+    [value] = state.read([CONTROLS])
+    return says_off(document(value), ctx.at)
+
+
+def says_off(switch: Document, at: datetime) -> bool:
+    """Read the switch's document: whether controls are off at ``at``."""
     from hooks.clock import iso
 
-    [value] = state.read([CONTROLS])
-    said = document(value)
-    until = said.get("until")
-    return said.get("off") is True and (not until or iso(ctx.at) < str(until))
+    until = switch.get("until")
+    return switch.get("off") is True and (not until or iso(at) < str(until))
