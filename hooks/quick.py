@@ -77,7 +77,8 @@ def migrated_note(home: str) -> str:
 def _prompt(event: Event, home: str) -> bool:
     if event.prompt.lstrip().startswith(VERB_PREFIX) or not _plain(event.session_id):
         return False
-    return unchanged(read_note(door_note(home, event.session_id)).get("watch"))
+    watch = read_note(door_note(home, event.session_id)).get("watch")
+    return unchanged(watch) and _stands(event, read_note(tools_note(home, event.session_id)))
 
 
 def _stop(event: Event, home: str) -> bool:
@@ -99,16 +100,37 @@ def _tool(event: Event, home: str) -> bool:
         return False
     note = read_note(tools_note(home, event.session_id))
     cares = note.get("cares")
-    if not isinstance(cares, list) or not unchanged(note.get("watch")):
+    if not isinstance(cares, list) or not _stands(event, note):
         return False
     if f"{event.name}:{event.tool_name}" in cares or f"{event.name}:*" in cares:
         return False
+    return event.name == "PreToolUse" or not _may_tell(event, note)
+
+
+def _stands(event: Event, note: dict[str, object]) -> bool:
+    """Say whether the event's folder is one that was looked at, and its branch what it was."""
+    folders = note.get("folders")
+    head = folders.get(event.cwd) if isinstance(folders, dict) else None
+    if not isinstance(head, str) or not unchanged(note.get("watch")):
+        return False
+    was, _, path = head.partition(" ")
+    return not head or signature(path) == was
+
+
+def _may_tell(event: Event, note: dict[str, object]) -> bool:
+    """Say whether the tool may have opened or merged a pull request, or made a first commit."""
+    if event.tool_name.endswith(("_pull_request", "_merge_request")):
+        return True
     command = event.tool_input.get("command")
-    return not isinstance(command, str) or not any(word in command for word in _TELLING)
+    if not isinstance(command, str):
+        return False
+    if note.get("commits") is True and "git" in command:
+        return True
+    return ("gh" in command or "glab" in command) and any(verb in command for verb in _TELLING)
 
 
-# A shell command that holds none of these opens or merges no pull request and names no branch.
-_TELLING = ("git", "gh", "glab")
+# A command without one of these opens or merges no pull request.
+_TELLING = ("create", "new", "merge", "accept")
 
 
 def _outbox_is_empty(home: str) -> bool:

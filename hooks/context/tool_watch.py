@@ -1,7 +1,8 @@
 """What lets a tool's event end at the door: which tools a guard cares about now, and what moved.
 
 The note of a session names the tools that need a look (``PostToolUse:Read``; ``PostToolUse:*``
-while something has failed) and the files whose change needs one: git's HEAD and the settings.
+while something has failed) and the files whose change needs one: the settings, and git's HEAD for
+each folder that the session worked in.
 A lost note costs one full look.
 """
 
@@ -10,21 +11,30 @@ from __future__ import annotations
 import os
 
 from hooks import atomic
-from hooks.quick import signature, tools_note
+from hooks.context.branch import EDITS, look
+from hooks.context.signals import latest, texts
+from hooks.quick import read_note, signature, tools_note
 from hooks.settings import SETTINGS_FILE
 from scripts.swarm_v2.wire_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hooks.context.branch import Head
+    from hooks.context.session_state import Document
     from hooks.dispatch import Ctx
 
 READING = ("PreToolUse:Read", "PostToolUse:Read")
 AFTER_FAILURE = "PostToolUse:*"  # a success, or an edit, may end what failed
 BEFORE_DENIAL = "PreToolUse:*"
+EDITING = tuple(f"PostToolUse:{tool}" for tool in EDITS)  # while the default branch is to be told
 
 
-def rewrite(ctx: Ctx, *, failures: bool) -> None:
-    """Write the session's note. ``failures``: the breaker has counted something for it."""
+def rewrite(ctx: Ctx, *, failures: bool, signals: Document) -> None:
+    """Write the session's note. ``failures``: the breaker has counted something for it.
+
+    ``signals`` is what the session was told of branches: a branch that it does not know yet is
+    noted so that the next event looks again.
+    """
     from hooks.context.scope_log import valid_session
 
     home, session = ctx.settings.home, ctx.event.session_id
@@ -34,13 +44,25 @@ def rewrite(ctx: Ctx, *, failures: bool) -> None:
     cares = [*(READING if guards.read_cache else ())]
     if failures:
         cares += [AFTER_FAILURE, *([BEFORE_DENIAL] if guards.breaker_deny else [])]
-    watched = [os.path.join(home, SETTINGS_FILE), *_heads(ctx)]
-    note = {"cares": cares, "watch": {path: signature(path) for path in watched}}
-    atomic.write(tools_note(home, session), dumps(note).encode("ascii"), durable=False)
+    head, path = look(ctx.event.cwd), tools_note(home, session)
+    commits = head is not None and head.default and not signals.get("default")
+    if commits:
+        cares += EDITING
+    settings = os.path.join(home, SETTINGS_FILE)
+    note = {
+        "cares": cares,
+        "commits": commits,
+        "folders": latest(
+            texts(read_note(path).get("folders")), ctx.event.cwd, _seen(head, signals)
+        ),
+        "watch": {settings: signature(settings)},
+    }
+    atomic.write(path, dumps(note).encode("ascii"), durable=False)
 
 
-def _heads(ctx: Ctx) -> list[str]:
-    from hooks.context.branch import head_file
-
-    head = head_file(ctx.project)
-    return [head] if head else []
+def _seen(head: Head | None, signals: Document) -> str:
+    """Return the signature of HEAD and its path; "" outside a repository."""
+    if head is None:
+        return ""
+    told = texts(signals.get("heads")).get(head.key) == head.name
+    return f"{head.signature if told else '?'} {head.path}"

@@ -1,4 +1,5 @@
 STEPS = (
     "count_failure",
+    "tell_branch",
     "watch_tools",
 )

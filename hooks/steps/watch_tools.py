@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def run(ctx: Ctx) -> Sequence[Reply]:
     state = ctx.state
     if state is not None:  # without it nothing is proven, and each event looks again
-        [counted] = state.read([Key("breaker", ctx.event.session_id)])
-        rewrite(ctx, failures=bool(document(counted)))
+        session = ctx.event.session_id
+        counted, told = state.read([Key("breaker", session), Key("signals", session)])
+        rewrite(ctx, failures=bool(document(counted)), signals=document(told))
     return ()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hooks.payload import Event
-from hooks.quick import door_note, nothing_to_do, signature, unchanged
+from hooks.quick import door_note, nothing_to_do, signature, tools_note, unchanged
 
 PROMPT = Event("UserPromptSubmit", session_id="s-1", prompt="hello")
 
@@ -16,13 +16,24 @@ PROMPT = Event("UserPromptSubmit", session_id="s-1", prompt="hello")
 def home(tmp_path):
     for folder in ("last-run", "door"):
         (tmp_path / "brain" / folder).mkdir(parents=True)
-    for event in ("UserPromptSubmit", "Stop", "MessageDisplay", "SessionStart"):
+    events = ("UserPromptSubmit", "Stop", "MessageDisplay", "SessionStart")
+    for event in (*events, "PreToolUse", "PostToolUse", "PostToolUseFailure"):
         (tmp_path / "brain" / "last-run" / event).touch()
     return str(tmp_path)
 
 
 def note(home, watch):
     Path(door_note(home, "s-1")).write_text(json.dumps({"watch": watch}))
+    tools(home)
+
+
+def tools(home, **fields):
+    quiet = {"cares": [], "commits": False, "folders": {"": ""}, "watch": {}}
+    Path(tools_note(home, "s-1")).write_text(json.dumps({**quiet, **fields}))
+
+
+def tool(event, name="Bash", cwd="", **given):
+    return Event(event, session_id="s-1", tool_name=name, tool_input=given, cwd=cwd)
 
 
 def test_a_prompt_with_nothing_changed_needs_nothing(home):
@@ -103,3 +114,71 @@ def test_a_signature_never_equals_absence(tmp_path):
 @pytest.mark.parametrize("watch", [None, [], "x", 1])
 def test_only_a_list_of_files_can_be_unchanged(watch):
     assert unchanged(watch) is False
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse"])
+def test_a_tool_that_no_guard_cares_for_needs_nothing(home, event):
+    tools(home, cares=[f"{event}:Read"])
+    assert nothing_to_do(tool(event, command="ls"), home) is True
+    assert nothing_to_do(tool(event, "Read", file_path="/x"), home) is False
+    tools(home, cares=[f"{event}:*"])
+    assert nothing_to_do(tool(event, command="ls"), home) is False
+
+
+def test_a_tool_that_failed_is_always_work(home):
+    tools(home)
+    assert nothing_to_do(tool("PostToolUseFailure", command="ls"), home) is False
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "PreToolUse", "PostToolUse"])
+def test_a_branch_that_moved_is_work_in_its_folder_only(home, event):
+    head = Path(home, "HEAD")
+    head.write_text("ref: refs/heads/main")
+    seen = {"/a": f"{signature(str(head))} {head}", "/b": ""}
+    note(home, {})
+    tools(home, folders=seen)
+    asked = tool(event, command="ls", cwd="/a")
+    assert nothing_to_do(asked, home) is True
+    head.write_text("ref: refs/heads/other")
+    assert nothing_to_do(asked, home) is False
+    assert nothing_to_do(asked._replace(cwd="/b"), home) is True
+    assert nothing_to_do(asked._replace(cwd="/c"), home) is False
+
+
+@pytest.mark.parametrize("folders", [None, [], {"": 1}, {}, "x"])
+def test_a_damaged_list_of_folders_proves_nothing(home, folders):
+    note(home, {})
+    tools(home, folders=folders)
+    assert nothing_to_do(PROMPT, home) is False
+    assert nothing_to_do(tool("PostToolUse", command="ls"), home) is False
+
+
+@pytest.mark.parametrize(
+    ("command", "quiet"),
+    [
+        ("gh pr create --fill", False),
+        ("gh pr merge 3", False),
+        ("glab mr create", False),
+        ("g=gh; $g pr new", False),
+        ("gh pr view 3", True),
+        ("echo the right thing", True),
+        ("git push -u origin x", True),
+        ("git commit -m x", True),
+    ],
+)
+def test_only_a_command_that_may_open_or_merge_a_pull_request_is_read(home, command, quiet):
+    tools(home)
+    assert nothing_to_do(tool("PostToolUse", command=command), home) is quiet
+    assert nothing_to_do(tool("PreToolUse", command=command), home) is True
+
+
+def test_a_commit_is_read_while_the_default_branch_is_to_be_told(home):
+    tools(home, commits=True)
+    assert nothing_to_do(tool("PostToolUse", command="git commit -m x"), home) is False
+    assert nothing_to_do(tool("PostToolUse", command="ls"), home) is True
+
+
+def test_a_server_tool_for_pull_requests_is_read(home):
+    tools(home)
+    assert nothing_to_do(tool("PostToolUse", "mcp__github__merge_pull_request"), home) is False
+    assert nothing_to_do(tool("PostToolUse", "mcp__el__ask"), home) is True
