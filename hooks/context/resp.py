@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Answer = bytes | int | None | list["Answer"]
 
-WAIT_S = 0.25  # in all, for everything that one link does
 MAX_BYTES = 4 << 20  # of the answers to one question
 _MAX_LINE = 4_096
 _MAX_ITEMS = 65_536  # of one list
@@ -30,8 +29,8 @@ _MAX_DEPTH = 2  # SCAN answers with a list in a list
 class Link:
     """One connection to a server at ``redis://`` or ``unix://``; every method may StateDown."""
 
-    def __init__(self, place: Place, wait_s: float = WAIT_S) -> None:
-        """Connect, and log in and choose the database where the address says so."""
+    def __init__(self, place: Place, wait_s: float) -> None:
+        """Connect, log in, choose the database. ``wait_s`` covers all that this link ever does."""
         self._taken, self._got = 0, bytearray()
         self._left = self._until = 0.0
         self._sock: _socket.socket | None = None

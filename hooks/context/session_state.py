@@ -37,6 +37,8 @@ TTL_S: dict[str, int | None] = {
 # Of a compare-and-set. Who loses one lost it to another's success, so this many hooks that change
 # one document at once all come through.
 _TRIES = 32
+WAIT_S = 0.25  # for all that one event asks a Redis, connecting included
+MAX_VALUE = 1 << 20  # bytes; no guard's document comes near, and no answer may be larger
 _redis_py = [False]
 
 
@@ -97,33 +99,39 @@ def open_state(settings: Settings, at: datetime) -> SessionState | None:
     return None
 
 
-def connect(settings: Settings, at: datetime) -> SessionState:
-    """Open the configured backend.
+def connect(settings: Settings, at: datetime, wait_s: float = WAIT_S) -> SessionState:
+    """Open the configured backend; ``wait_s`` is for those whom no agent waits for.
 
     Raises:
         StateDown: it is not to be had; OutOfReachError: only not from this process.
         SettingsError: REDIS_URL or REDIS_KEY_PREFIX cannot be used.
     """
     if settings.redis.url:
-        return _connect_redis(settings, at)
+        return _connect_redis(settings, at, wait_s)
     from hooks.context.state_embedded import EmbeddedState
 
     return EmbeddedState.open(settings.home, at)
 
 
-def _connect_redis(settings: Settings, at: datetime) -> SessionState:
+def _connect_redis(settings: Settings, at: datetime, wait_s: float) -> SessionState:
     from hooks.context.redis_url import parse
 
     place = parse(settings.redis.url)
     if place.plain:
         from hooks.context.state_redis import RedisState
 
-        return RedisState.connect(settings, place, at)
+        return RedisState.connect(settings, place, at, wait_s)
     if not _redis_py[0]:
         raise OutOfReachError
     from hooks.context.state_redis_py import RedisPyState
 
-    return RedisPyState.connect(settings, place, at)
+    return RedisPyState.connect(settings, place, at, wait_s)
+
+
+def check_size(kind: str, value: bytes | None) -> None:
+    """Raises StateDown: the value is larger than any may be."""
+    if value is not None and len(value) > MAX_VALUE:
+        raise StateDown(kind, "a document of it is too large to be kept")
 
 
 def document(value: bytes | None) -> Document:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from hooks.context.database import Database
-from hooks.context.session_state import TTL_S, Key
+from hooks.context.session_state import TTL_S, Key, check_size
 from hooks.errors import StateDown, StateError
 
 TYPE_CHECKING = False
@@ -133,6 +133,7 @@ class EmbeddedState:
         return [str(row[0]) for row in rows]
 
     def _set(self, key: Key, value: bytes) -> None:
+        check_size(key.kind, value)
         ttl_s = TTL_S[key.kind]
         ends = None if ttl_s is None else self._at + ttl_s
         self._db.run("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", (*key, value, ends))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hooks.context.redis_faults import NONSENSE, TOO_LARGE, down
-from hooks.context.resp import MAX_BYTES, WAIT_S, Link
-from hooks.context.session_state import TTL_S
+from hooks.context.redis_faults import NONSENSE, down
+from hooks.context.resp import Link
+from hooks.context.session_state import TTL_S, check_size
 from hooks.errors import SettingsError
 from scripts.swarm_v2.keyspace import redis_key
 
@@ -27,7 +27,6 @@ elseif ARGV[5] == '0' then redis.call('SET', KEYS[1], ARGV[4])
 else redis.call('SET', KEYS[1], ARGV[4], 'PX', ARGV[5]) end
 return 1
 """
-MAX_VALUE = MAX_BYTES >> 2  # four of them can still be read at once
 LIST_WAIT_S = 10.0  # of ``ids``, which only a person's readers ask for
 _SCANNED = "1000"
 
@@ -54,7 +53,15 @@ class Names:
 
     def pattern(self, kind: str) -> str:
         """Return the same as SCAN matches it: what it takes for a wildcard is a plain letter."""
-        return "".join("\\" + c if c in "*?[]^\\" else c for c in self.of_kind(kind)) + "*"
+        return _literally(self.of_kind(kind)) + "*"
+
+    def under_prefix(self) -> str:
+        """Return what SCAN matches every key under the prefix by, other installations' too."""
+        return _literally(self._prefix) + ":*"
+
+
+def _literally(text: str) -> str:
+    return "".join("\\" + c if c in "*?[]^\\" else c for c in text)
 
 
 def names_of(settings: Settings, at: datetime) -> Names:
@@ -71,8 +78,7 @@ def names_of(settings: Settings, at: datetime) -> Names:
 
 def swap_words(key: Key, old: bytes | None, new: bytes | None) -> tuple[bytes, ...]:
     """Return the arguments of ``SWAP``."""
-    if new is not None and len(new) > MAX_VALUE:
-        raise down(TOO_LARGE.replace("answer", key.kind))
+    check_size(key.kind, new)
     sides = [word for side in (old, new) for word in _side(side)]
     return (*sides, b"%d" % ((TTL_S[key.kind] or 0) * 1_000))
 
@@ -82,15 +88,13 @@ def _side(value: bytes | None) -> tuple[bytes, bytes]:
 
 
 class RedisState:
-    """See ``SessionState``. A link costs at most ``WAIT_S`` seconds in all."""
+    """See ``SessionState``."""
 
     def __init__(self, link: Link, names: Names) -> None:
         self._link, self._names = link, names
 
     @classmethod
-    def connect(
-        cls, settings: Settings, place: Place, at: datetime, wait_s: float = WAIT_S
-    ) -> RedisState:
+    def connect(cls, settings: Settings, place: Place, at: datetime, wait_s: float) -> RedisState:
         names = names_of(settings, at)
         return cls(Link(place, wait_s), names)
 

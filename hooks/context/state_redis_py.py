@@ -11,7 +11,6 @@ import sys
 from functools import partial
 
 from hooks.context.redis_faults import NONSENSE, SILENT, broken, down, refusal
-from hooks.context.resp import WAIT_S
 from hooks.context.state_redis import SWAP, Names, names_of, swap_words
 
 TYPE_CHECKING = False
@@ -25,21 +24,21 @@ if TYPE_CHECKING:
     from hooks.settings import Settings
 
 _TLS_OPTIONS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs")
-_clients: dict[str, Any] = {}  # by address, for as long as they answer
+_clients: dict[tuple[str, float], Any] = {}  # by address and wait, for as long as they answer
 
 
 class RedisPyState:
     """See ``SessionState``."""
 
-    def __init__(self, url: str, client: Any, names: Names) -> None:
-        self._url, self._client, self._names = url, client, names
+    def __init__(self, client: Any, names: Names) -> None:
+        self._client, self._names = client, names
 
     @classmethod
-    def connect(cls, settings: Settings, place: Place, at: datetime) -> RedisPyState:
-        names, url = names_of(settings, at), settings.redis.url
-        if url not in _clients:
-            _clients[url] = client_of(place)
-        return cls(url, _clients[url], names)
+    def connect(cls, settings: Settings, place: Place, at: datetime, wait_s: float) -> RedisPyState:
+        names, which = names_of(settings, at), (settings.redis.url, wait_s)
+        if which not in _clients:
+            _clients[which] = client_of(place, wait_s)
+        return cls(_clients[which], names)
 
     def close(self) -> None:
         """Leave the client to the next event of this process."""
@@ -70,8 +69,14 @@ class RedisPyState:
         try:
             return translated(question)
         except Exception:
-            _clients.pop(self._url, None)  # the next event begins with a new one
+            forget_clients()  # the next event begins with a new one
             raise
+
+
+def forget_clients() -> None:
+    """Close every connection that is kept."""
+    while _clients:
+        _clients.popitem()[1].close()
 
 
 def translated(question: Callable[[], Any]) -> Any:
@@ -121,7 +126,7 @@ def _unreached(err: Exception) -> str:
     return "it cannot be reached" if "onnect" in said else NONSENSE
 
 
-def client_of(place: Place, wait_s: float = WAIT_S) -> Any:
+def client_of(place: Place, wait_s: float) -> Any:
     """Return a client of redis-py; nothing but a cluster's layout is asked for yet.
 
     Raises:
