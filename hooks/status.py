@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from hooks.settings import Settings
 
-LAST_SESSIONS = 20
-
 
 def collect_status(
     settings: Settings, env: Mapping[str, str], at: datetime, cwd: str, session: str
@@ -205,6 +203,12 @@ def _memory(look: Look) -> Piece:
     return Piece({"on": stretch is None, "off": stretch._asdict() if stretch else None})
 
 
+def _state(look: Look) -> Piece:
+    from hooks.status_state import state
+
+    return state(look)
+
+
 def _outbox(look: Look) -> Piece:
     from hooks.status_outbox import outbox
 
@@ -212,27 +216,9 @@ def _outbox(look: Look) -> Piece:
 
 
 def _receipts(look: Look) -> Piece:
-    from hooks.context.ledger import Ledger
-    from hooks.context.ledger_notes import STEP, steps
+    from hooks.status_receipts import receipts
 
-    ledger = Ledger.read_only(look.settings.home)
-    if ledger is None:
-        had_one = any(row.get("name") == STEP for row in steps(look.settings.home))
-        what = "the ledger is gone; the next event makes it again from outbox and transcripts"
-        lost = Problem("yellow", what, "go on with a session, then look at brainhooks receipts")
-        return Piece({}, (lost,) if had_one else ())
-    try:
-        counts = ledger.counts()
-    finally:
-        ledger.close()
-    problems = []
-    if counts.get("unknown"):
-        what = f"of {counts['unknown']} markers nobody knows whether the brain has them"
-        problems.append(Problem("yellow", what, _SETTLE))
-    return Piece(counts, tuple(problems))
-
-
-_SETTLE = "brainhooks receipts shows them; then choose --resend or --assume-delivered"
+    return receipts(look.settings.home)
 
 
 def _caches(look: Look) -> Piece:
@@ -273,23 +259,9 @@ def _log(look: Look) -> Piece:
 
 
 def _sessions(look: Look) -> Piece:
-    from hooks.context.ledger import Ledger
-    from hooks.context.session_index import read
+    from hooks.status_receipts import sessions
 
-    last = [entry.session_id for entry in read(look.settings.home)[-LAST_SESSIONS:]]
-    ledger = Ledger.read_only(look.settings.home) if last else None
-    with_markers = 0
-    if ledger is not None:
-        try:
-            with_markers = sum(bool(ledger.receipts(session, 1)) for session in last)
-        finally:
-            ledger.close()
-    data = {"last": len(last), "with_markers": with_markers}
-    if len(last) < LAST_SESSIONS or with_markers:
-        return Piece(data)
-    what = f"no marker in the last {LAST_SESSIONS} sessions"
-    todo = "ask the agent to mark a lesson, then run brainhooks doctor"
-    return Piece(data, (Problem("yellow", what, todo),))
+    return sessions(look.settings.home)
 
 
 def _transcripts(look: Look) -> Piece:
@@ -323,6 +295,7 @@ PIECES: tuple[tuple[str, Callable[[Look], Piece]], ...] = (
     ("brain", _brain),
     ("project", _project),
     ("memory", _memory),
+    ("state", _state),
     ("outbox", _outbox),
     ("receipts", _receipts),
     ("caches", _caches),

@@ -121,6 +121,16 @@ def _short_log(data: Data) -> str:
     return _log(data) if data else ""
 
 
+def _state(data: Data) -> str:
+    from hooks.status_state import describe
+
+    return describe(data)
+
+
+def _short_state(data: Data) -> str:
+    return _state(data) if data["failed"] or data["kept_in"] == "redis" else ""
+
+
 def _sessions(data: Data) -> str:
     if not data["last"]:
         return "no session yet"
@@ -208,6 +218,7 @@ LINES: Rows = (
     ("brain", "brain", _brain),
     ("project", "project", _project),
     ("memory", "memory", _memory),
+    ("state", "state", _state),
     ("outbox", "waiting", _outbox),
     ("receipts", "receipts", _counted),
     ("caches", "caches", _caches),
@@ -228,6 +239,7 @@ SHORT: Rows = (
     ("receipts", "markers", _short_receipts),
     ("sessions", "marked", _sessions),
     ("transcripts", "transcripts", _short_transcripts),
+    ("state", "state", _short_state),
     ("archive", "archive", _archive),
     ("events", "last hook", _last_event),
     ("log", "logged", _short_log),

@@ -45,9 +45,10 @@ def mark(settings: Settings, at: datetime, why: str) -> None:
         return
 
 
-def last(home: str) -> dict[str, object]:
-    """Return {"since", "until", "why"} of the last failure; {} where there was none."""
-    return read_note(path_of(home))
+def last(settings: Settings) -> dict[str, object]:
+    """Return {"since", "until", "why"} of the configured state's last failure; {} for none."""
+    note = read_note(path_of(settings.home))
+    return note if note.get("of") == _configured(settings) else {}
 
 
 def _configured(settings: Settings) -> str:

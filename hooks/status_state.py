@@ -1,0 +1,59 @@
+"""What ``brain_status`` knows of the sessions' state, off the network; ``doctor`` asks it."""
+
+from __future__ import annotations
+
+from hooks.clock import parse_iso
+from hooks.context import state_down
+from hooks.context.redis_url import parse
+from hooks.errors import SettingsError
+from hooks.status_piece import Look, Piece, Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+RECENT_S = 600  # while it stays down, working hooks renew the failure every state_down.PAUSE_S
+
+
+def state(look: Look) -> Piece:
+    """Return where it is kept, and ``failed`` {"since", "why"} of the last failure, or {}."""
+    url = look.settings.redis.url
+    data: dict[str, Any] = {"kept_in": "redis" if url else "state.db", "failed": {}}
+    if url:
+        try:
+            place = parse(url)
+        except SettingsError as err:
+            what = f"{err}; hooks go on without the sessions' state"
+            return Piece(data, (Problem("yellow", what, err.hint),))
+        data |= {"form": place.form, "tls": place.tls, "by_every_hook": place.plain}
+    return _failed(look, data)
+
+
+def _failed(look: Look, data: Mapping[str, Any]) -> Piece:
+    note = state_down.last(look.settings)
+    since = parse_iso(note.get("since"))
+    if since is None:
+        return Piece(data)
+    data = {**data, "failed": {"since": note["since"], "why": str(note.get("why", ""))}}
+    if not 0 <= (look.at - since).total_seconds() <= RECENT_S:
+        return Piece(data)
+    what = f"the sessions' state was out of reach at {_clock(data)}: {data['failed']['why']}; "
+    what += "until it is back, guards and counters rest and nothing else does"
+    return Piece(data, (Problem("yellow", what, "brainhooks doctor asks it what is wrong"),))
+
+
+def _clock(data: Mapping[str, Any]) -> str:
+    from hooks.verbs.wording import minute
+
+    return minute(str(data["failed"]["since"]))
+
+
+def describe(data: Mapping[str, Any]) -> str:
+    said = "in state.db"
+    if data["kept_in"] == "redis":
+        said = "in Redis" + ("" if data.get("by_every_hook") else _ONLY if "form" in data else "")
+    return said + (f"; last out of reach {_clock(data)}" if data["failed"] else "")
+
+
+_ONLY = ", which only the server door and the worker reach (docs/state.md)"
