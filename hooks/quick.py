@@ -118,13 +118,13 @@ def _stands(event: Event, note: dict[str, object]) -> bool:
 
 
 def _may_tell(event: Event, note: dict[str, object]) -> bool:
-    """Say whether the tool may have opened or merged a pull request, or made a first commit."""
+    """Say whether the tool may have opened or merged a pull request, or used git where that counts."""
     if event.tool_name.endswith(("_pull_request", "_merge_request")):
         return True
     command = event.tool_input.get("command")
     if not isinstance(command, str):
         return False
-    if note.get("commits") is True and "git" in command:
+    if note.get("git") is True and "git" in command:
         return True
     return ("gh" in command or "glab" in command) and any(verb in command for verb in _TELLING)
 

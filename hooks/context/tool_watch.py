@@ -45,13 +45,15 @@ def rewrite(ctx: Ctx, *, failures: bool, signals: Document) -> None:
     if failures:
         cares += [AFTER_FAILURE, *([BEFORE_DENIAL] if guards.breaker_deny else [])]
     head, path = look(ctx.event.cwd), tools_note(home, session)
-    commits = head is not None and head.default and not signals.get("default")
-    if commits:
+    untold = head is not None and head.default and not signals.get("default")
+    if untold:
         cares += EDITING
     settings = os.path.join(home, SETTINGS_FILE)
     note = {
         "cares": cares,
-        "commits": commits,
+        # A commit on the default branch; where several working copies are known, a switch in
+        # another than the folder's.
+        "git": untold or len(texts(signals.get("heads"))) > 1,
         "folders": latest(
             texts(read_note(path).get("folders")), ctx.event.cwd, _seen(head, signals)
         ),

@@ -28,7 +28,7 @@ def note(home, watch):
 
 
 def tools(home, **fields):
-    quiet = {"cares": [], "commits": False, "folders": {"": ""}, "watch": {}}
+    quiet = {"cares": [], "git": False, "folders": {"": ""}, "watch": {}}
     Path(tools_note(home, "s-1")).write_text(json.dumps({**quiet, **fields}))
 
 
@@ -172,8 +172,8 @@ def test_only_a_command_that_may_open_or_merge_a_pull_request_is_read(home, comm
     assert nothing_to_do(tool("PreToolUse", command=command), home) is True
 
 
-def test_a_commit_is_read_while_the_default_branch_is_to_be_told(home):
-    tools(home, commits=True)
+def test_what_git_does_is_read_while_its_note_says_so(home):
+    tools(home, git=True)
     assert nothing_to_do(tool("PostToolUse", command="git commit -m x"), home) is False
     assert nothing_to_do(tool("PostToolUse", command="ls"), home) is True
 
