@@ -118,7 +118,7 @@ def _stands(event: Event, note: dict[str, object]) -> bool:
 
 
 def _may_tell(event: Event, note: dict[str, object]) -> bool:
-    """Say whether the tool may have opened or merged a pull request, or used git where that counts."""
+    """Say whether the tool may have opened or merged a pull request, or what else counts now."""
     if event.tool_name.endswith(("_pull_request", "_merge_request")):
         return True
     command = event.tool_input.get("command")
