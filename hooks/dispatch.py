@@ -43,7 +43,8 @@ EVENTS = {
     "MessageDisplay": "hooks.events.message_display",
 }
 USAGE = (
-    "usage: python3 -I -S hooks/__main__.py EVENT < payload.json | verb NAME | worker TASK ...\n"
+    "usage: python3 -I -S hooks/__main__.py EVENT < payload.json"
+    " | verb NAME | statusline [--segment] | worker TASK ...\n"
 )
 
 
@@ -128,6 +129,10 @@ def main(
             from hooks.verbs.shell import main as verb
 
             return verb(argv[1:], env=env, stdout=stdout, now=now)
+        if name == "statusline":
+            from hooks.statusline import main as line
+
+            return line(argv[1:], env=env, stdin=stdin, stdout=stdout, now=now)
     except Exception as err:  # noqa: BLE001 - the one blind except of the program
         return _unforeseen(name, env, now, err)
     os.write(2, USAGE.encode())

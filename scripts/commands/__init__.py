@@ -39,6 +39,7 @@ COMMANDS = {
     "whoami": Command("whoami", "Which project this folder is, and why"),
     "project": Command("project", "Register a folder, name an alias, list both"),
     "selftest": Command("selftest", "Kill hooks in a scratch home; count lost, doubled, leaked"),
+    "statusline": Command("statusline", "One line about the session, for the agent's status line"),
     "markers": Command("markers", "Explain what a transcript's markers are taken for"),
 }
 

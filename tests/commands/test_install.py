@@ -70,6 +70,17 @@ def test_other_hooks_and_the_formatting_stay_and_a_copy_is_kept(home, profile):
     assert is_ours(ours["hooks"][0]["command"])
 
 
+@pytest.mark.parametrize("line", [None, {"type": "command", "command": "theirs"}])
+def test_a_status_line_is_neither_added_nor_replaced(home, profile, line):
+    profile.mkdir()
+    settings = profile / "settings.json"
+    settings.write_text(json.dumps({} if line is None else {"statusLine": line}))
+    assert run_cli("install", home=home).returncode == 0
+    assert json.loads(settings.read_text()).get("statusLine") == line
+    assert run_cli("uninstall", home=home).returncode == 0
+    assert json.loads(settings.read_text()).get("statusLine") == line
+
+
 def test_a_second_install_changes_nothing_and_one_from_elsewhere_takes_its_place(home, profile):
     target = user_target({"HOME": str(home.parent), "AGENTIHOOKS_HOME": str(home)})
     profile.mkdir()
