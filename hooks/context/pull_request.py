@@ -69,7 +69,7 @@ def _of_shell(event: Event) -> Request | None:
         done = _done(one)
         if done == "opened":
             return _opened(one, ran, output, one in succeeded(text))
-        if done == "merged" and one in succeeded(text):
+        if done == "merged" and one in succeeded(text) and _is_merged(one, output):
             return _merged(one, _away(ran))
     return None
 
@@ -114,18 +114,39 @@ def _value(one: Command, options: Sequence[str]) -> str:
     return ""
 
 
-_MERGE_OPTIONS = (  # those of a merge that take the next word
-    "-b --body -F --body-file -t --subject --match-head-commit -A --author-email "
-    "-m --message --squash-message --sha -R --repo"
-)
-_MERGE_VALUES = frozenset(_MERGE_OPTIONS.split())
+_MERGE_VALUES = {  # the options of a merge that take the next word
+    "gh": "-b --body -F --body-file -t --subject --match-head-commit -A --author-email -R --repo",
+    "glab": "-m --message --squash-message --sha -R --repo",
+}
+_METHODS = frozenset(("--merge", "--rebase", "--squash"))
+
+
+def _is_merged(one: Command, output: str) -> bool:
+    """Say whether a merge that succeeded has merged, and not only will.
+
+    Without a terminal gh says nothing of it. It refuses to merge without a method then, but
+    where the branch has a queue: to that it only adds. glab says what it did.
+    """
+    if one.program == "glab":
+        return "erged!" in output
+    by_method = any(arg in _METHODS or _is_short_method(arg) for arg in one.args)
+    return "erged pull request" in output or (by_method and "merge queue" not in output)
+
+
+def _is_short_method(arg: str) -> bool:
+    """``-s``, ``-r``, ``-m``, also among others: ``-sd``."""
+    letters = arg[1:]
+    return (
+        arg[:1] == "-" and letters.isalpha() and letters[0] in "mrsd" and bool(set(letters) - {"d"})
+    )
 
 
 def _merged(one: Command, away: bool) -> Request:
     kind = _KIND[one.program]
     words, at = operands(one)[2:], 0
+    takes = _MERGE_VALUES[one.program].split()
     while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in _MERGE_VALUES else 1
+        at += 2 if words[at] in takes else 1
     target = words[at] if at < len(words) else ""
     url = address(target)
     number = url.rpartition("/")[2] or target.lstrip("#!")

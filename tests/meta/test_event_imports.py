@@ -28,7 +28,7 @@ SPARED = {
     *("re", "enum", "functools", "collections", "types", "operator", "typing", "json"),
     *("hashlib", "datetime", "sqlite3", "traceback", "subprocess", "threading"),
 }
-QUIET = ["UserPromptSubmit", "Stop", "PreCompact", "MessageDisplay"]
+QUIET = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact", "MessageDisplay"]
 
 
 def loaded(event, home, session, said="Hello there."):

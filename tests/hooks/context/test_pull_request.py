@@ -99,25 +99,45 @@ def test_the_branch_is_the_one_that_the_command_names(command, branch):
     assert seen(shell(command, URL)).branch == branch
 
 
+DONE = "✓ Merged!"
 MERGED = {
-    "gh pr merge 12 --squash -d": Request(PULL, "merged", "12", "", ""),
-    "gh pr merge --squash '#12'": Request(PULL, "merged", "12", "", ""),
-    f"gh pr merge {URL} -m": Request(PULL, "merged", "12", URL, ""),
-    "gh pr merge -s --body 'a b' 12": Request(PULL, "merged", "12", "", ""),
-    "gh pr merge -d": Request(PULL, "merged", "", "", None),
-    "gh pr merge feat/x": Request(PULL, "merged", "", "", "feat/x"),
-    "cd web && gh pr merge 12 && git pull": Request(PULL, "merged", "12", "", ""),
-    "cd web && gh pr merge": Request(PULL, "merged", "", "", ""),
-    "gh pr merge $(gh pr view --json number -q .number)": Request(PULL, "merged", "", "", ""),
-    "glab mr merge 7 -y": Request(MERGE, "merged", "7", "", ""),
-    "glab mr accept": Request(MERGE, "merged", "", "", None),
-    "glab mr merge '!7'": Request(MERGE, "merged", "7", "", ""),
+    ("gh pr merge 12 --squash -d", ""): Request(PULL, "merged", "12", "", ""),
+    ("gh pr merge --squash '#12'", ""): Request(PULL, "merged", "12", "", ""),
+    ("gh pr merge -dm 12", ""): Request(PULL, "merged", "12", "", ""),
+    (f"gh pr merge {URL} -m", ""): Request(PULL, "merged", "12", URL, ""),
+    ("gh pr merge -s --body 'a b' 12", ""): Request(PULL, "merged", "12", "", ""),
+    ("gh pr merge 12", "✓ Squashed and merged pull request #12 (x)"): (
+        Request(PULL, "merged", "12", "", "")
+    ),
+    ("gh pr merge -sd", ""): Request(PULL, "merged", "", "", None),
+    ("gh pr merge feat/x -r", ""): Request(PULL, "merged", "", "", "feat/x"),
+    ("cd web && gh pr merge 12 -s && git pull", ""): Request(PULL, "merged", "12", "", ""),
+    ("cd web && gh pr merge -s", ""): Request(PULL, "merged", "", "", ""),
+    ("gh pr merge -s $(gh pr view --json number)", ""): Request(PULL, "merged", "", "", ""),
+    ("glab mr merge 7 -y", DONE): Request(MERGE, "merged", "7", "", ""),
+    ("glab mr accept", f"! No pipeline running on x\n{DONE}"): (
+        Request(MERGE, "merged", "", "", None)
+    ),
+    ("glab mr merge -m 'text' '!7'", DONE): Request(MERGE, "merged", "7", "", ""),
 }
 
 
-@pytest.mark.parametrize(("command", "request_"), MERGED.items())
-def test_a_merge_whose_success_the_exit_code_proves_is_seen(command, request_):
-    assert seen(shell(command)) == request_
+@pytest.mark.parametrize(("said", "request_"), MERGED.items())
+def test_a_merge_whose_success_the_exit_code_proves_is_seen(said, request_):
+    assert seen(shell(*said)) == request_
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "error"),
+    [
+        ("gh pr merge 12", "", ""),
+        ("gh pr merge 12 -d", "", ""),
+        ("gh pr merge 12 --squash", "", "! The merge strategy for main is set by the merge queue"),
+        ("glab mr merge 7", "! Will merge when the pipeline succeeds", ""),
+    ],
+)
+def test_a_merge_that_waits_for_a_queue_or_a_pipeline_is_not_told(command, output, error):
+    assert seen(shell(command, output, error)) is None
 
 
 @pytest.mark.parametrize(

@@ -52,20 +52,20 @@ def test_a_merge_without_a_number_is_the_branchs_that_was_checked_out(work, proj
 
 
 def test_a_merge_of_another_is_told_without_advice(work):
-    assert bash(work, "gh pr merge 99").context == "The pull request #99 was merged."
+    assert bash(work, "gh pr merge 99 -s").context == "The pull request #99 was merged."
 
 
 def test_a_merge_request_is_called_so(work):
     url = "https://gitlab.example.org/shop/web/-/merge_requests/7"
     assert bash(work, "glab mr create -f", url).context.startswith(f"The merge request {url} of")
-    assert "merge request" in bash(work, "glab mr merge 7").context
+    assert "merge request" in bash(work, "glab mr merge 7", "✓ Merged!").context
 
 
 @pytest.mark.parametrize(
     ("command", "output", "name"),
     [
         ("gh pr create --fill", URL, "PostToolUseFailure"),
-        ("gh pr merge 12", "", "PostToolUseFailure"),
+        ("gh pr merge 12 -s", "", "PostToolUseFailure"),
         ("git push", "remote: Create a pull request for 'x': https://x/pull/new/x", "PostToolUse"),
         ("gh pr create --fill | tail", f"already exists:\n{URL}", "PostToolUse"),
         ("cat <<'EOF'\ngh pr merge 12\nEOF", "", "PostToolUse"),
@@ -107,12 +107,12 @@ def test_outside_a_repository_it_is_told_without_a_branch(session, tmp_path):
         bash(mine, "gh -R shop/web pr create -H x", URL).context
         == f"The pull request {URL} of `x` is open."
     )
-    assert bash(mine, "gh pr merge").context == ""
+    assert bash(mine, "gh pr merge -s").context == ""
 
 
 def test_two_requests_at_once_are_both_kept(work):
     bash(work, "gh pr create --fill", URL)
     other = URL.replace("12", "13")
     assert other in bash(work, "gh pr create --head feat/y", other).context
-    assert URL in bash(work, "gh pr merge 12").context
-    assert other in bash(work, "gh pr merge 13").context
+    assert URL in bash(work, "gh pr merge 12 -s").context
+    assert other in bash(work, "gh pr merge 13 -s").context
