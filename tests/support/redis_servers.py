@@ -65,10 +65,13 @@ class Server:
     ``options`` are its directives; ``{port}`` in one is its port, ``{tls}`` another free one.
     """
 
-    def __init__(self, folder: Path, program: str, *options: str, sentinel: bool = False) -> None:
+    def __init__(
+        self, folder: Path, program: str, *options: str, sentinel: bool = False, ready: bytes = b""
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.port, self.tls_port = folder, 0, 0
         self._program, self._options, self._sentinel = program, options, sentinel
+        self._ready = (*READY, *([ready] if ready else []))
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Server:
@@ -88,6 +91,7 @@ class Server:
             self.port, self.tls_port = free_port(), free_port()
             if self._came_up():
                 return
+            self.stop()
         msg = f"redis-server does not start: {(self.folder / 'log').read_text()[-2000:]}"
         raise RuntimeError(msg)
 
@@ -116,7 +120,7 @@ class Server:
             for line in stdout:
                 log.write(line)
                 log.flush()
-                if any(word in line for word in READY):
+                if any(word in line for word in self._ready):
                     came_up.put(True)
         came_up.put(False)
 

