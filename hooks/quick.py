@@ -118,15 +118,19 @@ def _stands(event: Event, note: dict[str, object]) -> bool:
 
 
 def _may_tell(event: Event, note: dict[str, object]) -> bool:
-    """Say whether the tool may have opened or merged a pull request, or what else counts now."""
+    command = event.tool_input.get("command")
+    uses_git = note.get("git") is True and isinstance(command, str) and "git" in command
+    return uses_git or may_be_request(event)
+
+
+def may_be_request(event: Event) -> bool:
+    """Say whether the tool may have opened or merged a pull request."""
     if event.tool_name.endswith(("_pull_request", "_merge_request")):
         return True
     command = event.tool_input.get("command")
-    if not isinstance(command, str):
+    if not isinstance(command, str) or not ("gh" in command or "glab" in command):
         return False
-    if note.get("git") is True and "git" in command:
-        return True
-    return ("gh" in command or "glab" in command) and any(verb in command for verb in _TELLING)
+    return any(verb in command for verb in _TELLING)
 
 
 # A command without one of these opens or merges no pull request.

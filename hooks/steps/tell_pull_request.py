@@ -6,9 +6,7 @@ number is known to be the branch's own.
 
 from __future__ import annotations
 
-from hooks.context.branch import look, shown
-from hooks.context.pull_request import seen
-from hooks.context.signals import latest, texts, update
+from hooks.quick import may_be_request
 from hooks.reply import Say
 
 TYPE_CHECKING = False
@@ -24,9 +22,18 @@ _NEXT = "What comes next needs a new branch from the updated default branch."
 
 
 def run(ctx: Ctx) -> Sequence[Reply]:
-    request = seen(ctx.event)
-    if request is None:
+    if not may_be_request(ctx.event):
         return ()
+    from hooks.context.pull_request import seen
+
+    request = seen(ctx.event)
+    return () if request is None else _tell(ctx, request)
+
+
+def _tell(ctx: Ctx, request: Request) -> Sequence[Reply]:
+    from hooks.context.branch import look
+    from hooks.context.signals import latest, texts, update
+
     head = look(ctx.event.cwd)
     said: list[str] = []
 
@@ -61,6 +68,8 @@ def _resolved(request: Request, pulls: dict[str, str], here: str) -> tuple[str, 
 
 
 def _text(request: Request, url: str, branch: str, here: str) -> str:
+    from hooks.context.branch import shown
+
     what = f"The {request.kind}"
     if url or request.number:
         what = f"{what} {url or '#' + request.number}"
