@@ -37,6 +37,7 @@ _CLOSES = frozenset(("fi", "done", "}"))
 _PASSED = frozenset(("then", "else", "elif", "do", "coproc"))
 _HERE = ("<<", "<<-")
 _REDIRECTS = frozenset(("<", ">", ">>", "<&", ">&", "&>", "&>>", "<>", ">|"))
+_OUTPUTS = frozenset((">", ">>", "&>", "&>>", ">|", ">&"))
 _PIPES = ("|", "|&")
 _UNSURE = frozenset(("|", "|&", "||"))
 
@@ -44,10 +45,11 @@ _UNSURE = frozenset(("|", "|&", "||"))
 class Simple:
     """One simple command as it stands, assignments first."""
 
-    __slots__ = ("after", "heredoc", "other", "stdin", "words")
+    __slots__ = ("after", "heredoc", "into_file", "other", "stdin", "words")
 
     def __init__(self, after: str = "") -> None:
         self.words: list[Word] = []
+        self.into_file = False  # what it prints goes into a file
         self.other = False  # its status is a test's, or the opposite of its program's
         self.after = after  # the operator before it
         self.stdin: str | None = None  # a here-string
@@ -113,7 +115,7 @@ class Script:
     def _finish(self, follows: str) -> None:
         command, self.command = self.command, Simple(follows)
         noted = None
-        if command.words:
+        if command.words or command.into_file:
             nested = bool(self.frames) or self.inner
             sure = not nested and follows not in _PIPES and command.after not in _UNSURE
             noted = self.shell.run(command, sure)
@@ -139,7 +141,7 @@ class Script:
         elif operator == "<<<":
             self._here_string()
         elif operator in _REDIRECTS:
-            self._target()
+            self._redirect(operator)
         elif operator == "(":
             self._parenthesis()
         elif operator == ")":
@@ -159,6 +161,12 @@ class Script:
 
     def _target(self) -> list[Word]:
         return self.source.word() if self.source.peek() is None else []
+
+    def _redirect(self, operator: str) -> None:
+        for word in self._target():
+            stream = word.text.isdigit() or word.text == "-" or word.text.startswith("/dev/")
+            if operator in _OUTPUTS and not stream:
+                self.command.into_file = True
 
     def _here_string(self) -> None:
         self.command.stdin = " ".join(word.text for word in self._target())

@@ -57,6 +57,15 @@ def succeeded(text: str) -> list[Command]:
     return [one for one in proven if isinstance(one, Command)]
 
 
+def writers(text: str) -> list[str]:
+    """Return the programs of ``text`` whose output it sends into a file; "" stands for a group."""
+    if len(text) > LIMIT:
+        return []
+    shell = _Shell()
+    read(text.replace("\r\n", "\n"), shell)
+    return shell.writers
+
+
 def operands(command: Command) -> tuple[str, ...]:
     """Return the arguments from the subcommand on: ``git -C x push -f`` gives push and -f."""
     at = _behind_options(command.args, 0, _VALUED.get(command.program, ""))
@@ -134,6 +143,7 @@ class _Shell:
         self.variables: dict[str, str | None] = {}
         self.functions: dict[str, list[Command]] = {}
         self.found: list[Command] = []
+        self.writers: list[str] = []
         self._outer: list[list[Command]] = []
         self._depth = self._spent = 0
 
@@ -179,6 +189,8 @@ class _Shell:
             at += 1
         if at < len(words):
             return self._run(words[at:], command, sure)
+        if command.into_file:
+            self.writers.append("")
         for word in words:
             self._assign(word, sure)
         return None
@@ -202,6 +214,8 @@ class _Shell:
         at, fed = _unwrap(words)
         words = words[at:]
         name = _base(words[0].text)
+        if command.into_file:
+            self.writers.append(name)
         if name in self.functions:
             self._call(self.functions[name])
         elif not self._as_script(name, words, command):

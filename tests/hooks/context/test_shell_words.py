@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hooks.context.shell_words import LIMIT, Command, commands, operands, succeeded
+from hooks.context.shell_words import LIMIT, Command, commands, operands, succeeded, writers
 
 PUSH = Command("git", ("push",), True)
 
@@ -282,3 +282,31 @@ def test_the_longest_text_of_one_piece_ends_soon(piece):
     began = time.process_time()
     commands((piece * LIMIT)[:LIMIT])
     assert time.process_time() - began < 5
+
+
+WRITES = {
+    "ls > out": ["ls"],
+    "cat <<'E' >> notes\nx\nE": ["cat"],
+    "> empty": [""],
+    "{ ls; pwd; } > out": [""],
+    "(ls) &> out": [""],
+    "sudo env A=1 /bin/ls 2>errors": ["ls"],
+    "bash -c 'ls > out'": ["ls"],
+    "a > x | b >| y": ["a", "b"],
+    "ls >& both": ["ls"],
+}
+WRITES_NOT = (
+    *("ls > /dev/null 2>&1", "ls >&2", "ls 2>&-", "ls < in", "cat <<E\n> x\nE", "cat <<< '> x'"),
+    *("echo '> x'", 'echo "a -> b"', "echo \\> x", "[[ a > b ]]", "(( a > b ))", "ls # > x"),
+    *("git log --format='%h -> %s'", "awk '$1 > 2' file", ""),
+)
+
+
+@pytest.mark.parametrize(("text", "programs"), WRITES.items(), ids=WRITES.keys())
+def test_what_a_command_sends_into_a_file_is_seen(text: str, programs: list[str]) -> None:
+    assert writers(text) == programs
+
+
+@pytest.mark.parametrize("text", WRITES_NOT)
+def test_what_goes_elsewhere_or_is_only_text_writes_no_file(text: str) -> None:
+    assert writers(text) == []
