@@ -39,7 +39,7 @@ TABLE = {
     "BRAINHOOKS_READ_CACHE": ("0", "`1` answers a second read of an unchanged range of a file"),
     "BRAINHOOKS_BREAKER_DENY": ("0", "`1` also denies what has failed ten times, beside telling"),
     "BRAINHOOKS_TRANSCRIPT_LOG": ("0", "`1` logs each session's turns, redacted, for 30 days"),
-    "REDIS_URL": ("", "Redis that keeps the sessions' state instead of `state.db`"),
+    "REDIS_URL": ("", "Redis that keeps the sessions' state instead of `state.db`: docs/state.md"),
     "REDIS_KEY_PREFIX": ("agentihooks", "what every key of ours in that Redis begins with"),
     "AGENTIHOOKS_PROJECT_ID": ("", "`local:<id>` for a folder without a repository"),
     "AGENTIHOOKS_PROJECT_GRANT": ("", "project ids a marker may name itself, comma separated"),

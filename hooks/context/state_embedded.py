@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from hooks.context.database import Database
+from hooks.context.database import Database, UnfitError
 from hooks.context.session_state import TTL_S, Key, check_size
 from hooks.errors import StateDown, StateError
 
@@ -29,6 +29,8 @@ CREATE TABLE state (
 ) WITHOUT ROWID;
 CREATE INDEX state_by_end ON state (ends) WHERE ends IS NOT NULL
 """
+# What SQLite says of a file whose schema is not the one that its version says.
+_BROKEN = ("no such table", "no such column", "unsupported file format")
 _SWEPT = 16  # expired rows that one write takes along
 
 
@@ -43,8 +45,12 @@ class _Fault:
         self._path, self._opened = path, _identity(path)
 
     def __call__(self, _path: str, what: str, *, damaged: bool) -> HookError:
-        if not damaged:
-            return StateDown(FILE, what)
+        if damaged or what.startswith(_BROKEN):
+            return self.end()
+        return StateDown(FILE, what)
+
+    def end(self) -> StateDown:
+        """Put the file aside; return what to raise."""
         try:
             self._put_aside()
         except (OSError, StateError):  # a folder that we may not write, or a lock in a dead place
@@ -148,6 +154,15 @@ class EmbeddedState:
 
 
 def _database(path: str) -> Database:
-    db = Database(path, SCHEMA, VERSION, fault=_Fault(path))
-    db.run("PRAGMA synchronous=OFF")
+    fault, db = _Fault(path), None
+    try:
+        db = Database(path, SCHEMA, VERSION, fault=fault)
+        db.run("PRAGMA synchronous=OFF")
+        db.one("SELECT value FROM state LIMIT 1")  # a schema that is damaged shows itself here
+    except StateError as err:
+        if db is not None:
+            db.close()
+        if isinstance(err, UnfitError):  # no value was given: its own words cannot be read
+            raise fault.end() from None
+        raise
     return db
