@@ -6,6 +6,9 @@ import threading
 
 import pytest
 
+from hooks.context.guard import CONTROLS
+from hooks.context.state_embedded import EmbeddedState
+from tests.conftest import NOON
 from tests.support.git import git
 from tests.support.run_hook import recorded
 
@@ -255,3 +258,27 @@ def test_a_verb_does_not_use_up_what_is_to_be_told(work, project):
     git(project, "switch", "-qc", "other")
     assert work.prompt("/brainhooks:whoami").answer
     assert CHANGED in work.prompt("hello").context
+
+
+def test_while_controls_are_off_nothing_is_told_and_nothing_is_saved_up(work, project, home):
+    with_state(home, lambda state: state.write(CONTROLS, b'{"off":true}'))
+    git(project, "switch", "-qc", "other")
+    assert bash(work, "ls").context == ""
+    with_state(home, lambda state: state.delete([CONTROLS]))
+    assert bash(work, "ls").context == ""
+    git(project, "switch", "-q", "feat/x")
+    assert "from `other` to `feat/x`" in bash(work, "ls").context
+
+
+def test_without_its_state_a_session_goes_on_and_is_told_nothing(session, project, tmp_path):
+    mine = session(env={"REDIS_URL": f"unix://{tmp_path}/nobody.sock"})
+    assert mine.start().rc == 0
+    git(project, "switch", "-qc", "other")
+    assert bash(mine, "git commit -m x") == (0, b"", "")
+    assert "changed" not in mine.prompt("hello").context
+
+
+def with_state(home, change):
+    state = EmbeddedState.open(str(home), NOON)
+    change(state)
+    state.close()
