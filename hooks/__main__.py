@@ -12,7 +12,7 @@ if not __package__:  # started by path: -I leaves the script's folder out of sys
 
 from hooks.dispatch import main
 
-if sys.argv[1:2] != ["worker"]:
+if sys.argv[1:2] not in (["worker"], ["server"]):
     gc.disable()  # a hook lives for milliseconds: looking for garbage costs more than it holds
 
 # Not sys.exit: taking the interpreter down is work for nothing. All output goes through

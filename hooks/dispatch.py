@@ -44,7 +44,7 @@ EVENTS = {
 }
 USAGE = (
     "usage: python3 -I -S hooks/__main__.py EVENT < payload.json"
-    " | verb NAME | statusline [--segment] | worker TASK ...\n"
+    " | verb NAME | statusline [--segment] | worker TASK ... | server\n"
 )
 
 
@@ -111,32 +111,55 @@ class Ctx:
 def main(
     argv: Sequence[str], *, env: Mapping[str, str], stdin: int, stdout: int, now: float
 ) -> int:
-    """Serve one process: an event, a verb of the person's, or the detached worker.
+    """Serve one process: an event, a verb of the person's, the detached worker, the other door.
 
     ``stdin`` and ``stdout`` are file descriptors, ``now`` seconds since the epoch. Returns the
     exit code: 0, or 1 for wrong usage and for what nobody foresaw.
     """
     name = argv[0] if argv else ""
+    return guarded(name, env, now, lambda: _run(name, argv[1:], env, stdin, stdout, now))
+
+
+def guarded(name: str, env: Mapping[str, str], now: float, work: Callable[[], int]) -> int:
+    """Do ``work`` and return its exit code; what nobody foresaw is a line in the log, and 1."""
     try:
-        _open_streams()
-        if name in EVENTS:
-            return _serve(name, env, stdin, stdout, now) if _wanted(env) else 0
-        if name == "worker":
-            from hooks.worker import main as work
-
-            return work(argv[1:], env=env, now=now)
-        if name == "verb":
-            from hooks.verbs.shell import main as verb
-
-            return verb(argv[1:], env=env, stdout=stdout, now=now)
-        if name == "statusline":
-            from hooks.statusline import main as line
-
-            return line(argv[1:], env=env, stdin=stdin, stdout=stdout, now=now)
+        return work()
     except Exception as err:  # noqa: BLE001 - the one blind except of the program
         return _unforeseen(name, env, now, err)
+
+
+def _run(
+    name: str, rest: Sequence[str], env: Mapping[str, str], stdin: int, stdout: int, now: float
+) -> int:
+    _open_streams()
+    if name in EVENTS:
+        return serve(name, lambda: parse_event(name, _read(stdin)), env, now, _into(stdout))
+    if name == "server":
+        from hooks.server import main as server
+
+        return server(env=env, stdin=stdin, stdout=stdout)
+    if name == "worker":
+        from hooks.worker import main as work
+
+        return work(rest, env=env, now=now)
+    if name == "verb":
+        from hooks.verbs.shell import main as verb
+
+        return verb(rest, env=env, stdout=stdout, now=now)
+    if name == "statusline":
+        from hooks.statusline import main as line
+
+        return line(rest, env=env, stdin=stdin, stdout=stdout, now=now)
     os.write(2, USAGE.encode())
     return 1
+
+
+def _into(stdout: int) -> Callable[[bytes], None]:
+    def write(answer: bytes) -> None:
+        while answer:
+            answer = answer[os.write(stdout, answer) :]
+
+    return write
 
 
 def _wanted(env: Mapping[str, str]) -> bool:
@@ -154,47 +177,63 @@ def _open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def _serve(name: str, env: Mapping[str, str], stdin: int, stdout: int, now: float) -> int:
+def serve(
+    name: str,
+    read: Callable[[], Event],
+    env: Mapping[str, str],
+    now: float,
+    write: Callable[[bytes], None],
+) -> int:
+    """Answer one event, of whichever door; return 0.
+
+    ``read`` may raise a HookError. ``write`` is given the answer, b"" where nothing is to be said;
+    it is not called where the event needs no work, or fails.
+    """
     from hooks.errors import HookError
 
+    if not _wanted(env):
+        return 0
     event = None
     try:
         home = resolve_home(env)
-        event = parse_event(name, _read(stdin))
+        event = read()
         if nothing_to_do(event, home):
             return 0
-        _answer(event, env, now, stdout)
+        _answer(event, env, now, write)
     except HookError as err:
-        _note(env, name, now, f"{err}")
+        note(env, name, now, f"{err}")
         if event is not None and event.prompt.lstrip().startswith(VERB_PREFIX):
-            _refuse_verb(err, stdout)
+            _refuse_verb(err, write)
     except BrokenPipeError:  # the agent stopped listening
-        _note(env, name, now, "nobody reads our answer")
+        note(env, name, now, "nobody reads our answer")
     return 0
 
 
-def _refuse_verb(err: HookError, stdout: int) -> None:
+def _refuse_verb(err: HookError, write: Callable[[bytes], None]) -> None:
     """A person's verb never becomes a prompt to the model, whatever is broken here."""
     from hooks.reply import Block, encode
 
     said = f"brainhooks: {err}" + (f"\n  hint: {err.hint}" if err.hint else "")
-    os.write(stdout, encode([Block(said)], "UserPromptSubmit"))
+    write(encode([Block(said)], "UserPromptSubmit"))
 
 
-def _answer(event: Event, env: Mapping[str, str], now: float, stdout: int) -> None:
+def _answer(
+    event: Event, env: Mapping[str, str], now: float, write: Callable[[bytes], None]
+) -> None:
     from hooks.clock import from_epoch
     from hooks.reply import encode
     from hooks.settings import load
 
     ctx = Ctx(event, load(env), env, from_epoch(now))
-    if not os.path.exists(migrated_note(ctx.settings.home)):
-        _migrate(ctx)
-    _mark_run(ctx.settings.home, event.name)
-    answer = encode(handle(ctx), event.name)
-    while answer:
-        answer = answer[os.write(stdout, answer) :]
-    for finish in ctx.after_print:
-        finish()
+    try:
+        if not os.path.exists(migrated_note(ctx.settings.home)):
+            _migrate(ctx)
+        _mark_run(ctx.settings.home, event.name)
+        write(encode(handle(ctx), event.name))
+        for finish in ctx.after_print:
+            finish()
+    finally:
+        ctx.close()
 
 
 def _migrate(ctx: Ctx) -> None:
@@ -236,8 +275,7 @@ def handle(ctx: Ctx) -> list[Reply]:
 def _replies(ctx: Ctx) -> Iterator[Reply]:
     from hooks.errors import HookError, StateDown
 
-    steps: tuple[str, ...] = _load(EVENTS[ctx.event.name]).STEPS
-    for step in steps:
+    for step in steps_of(ctx.event.name):
         try:
             yield from _load(f"hooks.steps.{step}").run(ctx)
         except (HookError, OSError, ValueError) as err:
@@ -246,6 +284,12 @@ def _replies(ctx: Ctx) -> Iterator[Reply]:
             # One step's bad luck (a full disk, a record that breaks its grammar) is not the
             # next one's: a memory that cannot be indexed can still be shown.
             ctx.log(f"{step}: {type(err).__name__}: {err}")
+
+
+def steps_of(event: str) -> tuple[str, ...]:
+    """Return the event's steps in order, by the names of their modules in ``hooks.steps``."""
+    steps: tuple[str, ...] = _load(EVENTS[event]).STEPS
+    return steps
 
 
 def _load(module: str):  # type: ignore[no-untyped-def]  # a module, whose attributes are its contract
@@ -263,7 +307,7 @@ def _read(fd: int) -> bytes:
     return b"".join(parts)
 
 
-def _note(env: Mapping[str, str], event: str, now: float, text: str) -> None:
+def note(env: Mapping[str, str], event: str, now: float, text: str) -> None:
     from hooks.clock import from_epoch, iso
     from hooks.errors import HookError
     from hooks.log import log
@@ -283,7 +327,7 @@ def _unforeseen(name: str, env: Mapping[str, str], now: float, err: Exception) -
         frames.append(f"{os.path.basename(code.co_filename)}:{trace.tb_lineno}")
         trace = trace.tb_next
     where = " ".join(frames[-8:])
-    _note(env, name or "-", now, f"unforeseen {type(err).__name__} at {where}")
+    note(env, name or "-", now, f"unforeseen {type(err).__name__} at {where}")
     if name == "verb":  # a person waits for an answer; an agent would show it to the model
         os.write(2, b"brainhooks: unforeseen error, see logs/hooks.log in its home\n")
     return 1

@@ -65,10 +65,19 @@ def parse_event(name: str, data: bytes) -> Event:
         raise PayloadError(name, f"not JSON ({type(err).__name__})") from None
     if not isinstance(raw, dict):
         raise PayloadError(name, "not a JSON object")
+    return event_of(name, raw)
+
+
+def event_of(name: str, raw: Mapping[str, object]) -> Event:
+    """Take the event out of what the agent said of it.
+
+    Raises:
+        PayloadError: it was said of another event.
+    """
     said = raw.get("hook_event_name", name)
     if said != name:
         raise PayloadError(name, f"it is a {str(said)[:40]!r} event")
-    texts = {field: clean(raw[field]) for field in _TEXTS if isinstance(raw.get(field), str)}
+    texts = {field: clean(text) for field in _TEXTS if isinstance(text := raw.get(field), str)}
     for field in _PATHS:
         if "\0" in texts.get(field, ""):  # no path has one, and open() would raise ValueError
             del texts[field]
