@@ -10,7 +10,7 @@ import os
 
 from hooks.home import resolve_home
 from hooks.payload import MAX_BYTES, parse_event
-from hooks.quick import VERB_PREFIX, migrated_note, nothing_to_do
+from hooks.quick import migrated_note, nothing_to_do, verb_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def serve(
         _answer(event, env, now, write)
     except HookError as err:
         note(env, name, now, f"{err}")
-        if event is not None and event.prompt.lstrip().startswith(VERB_PREFIX):
+        if event is not None and verb_line(event.prompt):
             _refuse_verb(err, write)
     except BrokenPipeError:  # the agent stopped listening
         note(env, name, now, "nobody reads our answer")

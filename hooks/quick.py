@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hooks.payload import Event
 
 VERB_PREFIX = "/brainhooks:"
+# What a person may also type, alone, in place of a verb.
+_WORDS = {"disable controls": "controls off", "enable controls": "controls on"}
 HINT = "!-- @"  # every marker's opener holds it, escaped in JSON or not
 STEPS_KNOWN = 2  # how many upgrade steps this version has (hooks.context.migrations.STEPS)
 
@@ -74,8 +76,16 @@ def migrated_note(home: str) -> str:
     return os.path.join(home, "brain", f"migrated-{STEPS_KNOWN}")
 
 
+def verb_line(prompt: str) -> str:
+    """Return a prompt that is a person's verb as ``/brainhooks:<verb> …``; "" for any other."""
+    if prompt.lstrip().startswith(VERB_PREFIX):
+        return prompt.lstrip()
+    words = _WORDS.get(prompt.strip().lower())
+    return VERB_PREFIX + words if words else ""
+
+
 def _prompt(event: Event, home: str) -> bool:
-    if event.prompt.lstrip().startswith(VERB_PREFIX) or not _plain(event.session_id):
+    if verb_line(event.prompt) or not _plain(event.session_id):
         return False
     watch = read_note(door_note(home, event.session_id)).get("watch")
     return unchanged(watch) and _stands(event, read_note(tools_note(home, event.session_id)))

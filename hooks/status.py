@@ -209,6 +209,12 @@ def _state(look: Look) -> Piece:
     return state(look)
 
 
+def _controls(look: Look) -> Piece:
+    from hooks.status_state import controls
+
+    return controls(look)
+
+
 def _outbox(look: Look) -> Piece:
     from hooks.status_outbox import outbox
 
@@ -296,6 +302,7 @@ PIECES: tuple[tuple[str, Callable[[Look], Piece]], ...] = (
     ("project", _project),
     ("memory", _memory),
     ("state", _state),
+    ("controls", _controls),
     ("outbox", _outbox),
     ("receipts", _receipts),
     ("caches", _caches),

@@ -1,4 +1,7 @@
-"""What ``brain_status`` knows of the sessions' state, off the network; ``doctor`` asks it."""
+"""What ``brain_status`` knows of the sessions' state; ``doctor`` asks it what is wrong.
+
+Only for the person's switch is it asked here too, as briefly as a hook asks.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +50,29 @@ def _clock(data: Mapping[str, Any]) -> str:
     from hooks.verbs.wording import minute
 
     return minute(str(data["failed"]["since"]))
+
+
+def controls(look: Look) -> Piece:
+    """Return ``on``, None where nobody can tell, and ``until``, "" for an open end."""
+    from hooks.context import controls as switch
+    from hooks.context.session_state import WAIT_S
+    from hooks.errors import StateDown
+
+    if state_down.is_marked(look.settings, look.at):
+        return Piece({"on": None, "until": ""})
+    try:
+        return Piece(switch.look(look.settings, look.at, WAIT_S)._asdict())
+    except (StateDown, SettingsError):  # the piece before tells why
+        return Piece({"on": None, "until": ""})
+
+
+def describe_controls(data: Mapping[str, Any]) -> str:
+    from hooks.context.controls import Controls
+    from hooks.verbs.controls import until
+
+    if data["on"] is None:
+        return "not known while the sessions' state is out of reach; no guard acts then"
+    return "on" if data["on"] else f"off on this installation, {until(Controls(**data))}"
 
 
 def describe(data: Mapping[str, Any]) -> str:

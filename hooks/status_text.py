@@ -26,6 +26,8 @@ def render(status: Data, *, verbose: bool = False) -> str:
         said.append(f"{len(problems)} {needs} you")
     if status["memory"].get("off"):
         said.append(f"memory is {_memory(status['memory'])}")
+    if status["controls"].get("on") is False:
+        said.append(f"controls are {_controls(status['controls'])}")
     lines = [f"brainhooks: {'; '.join(said) or 'all is well'} ({status['level']})"]
     for problem in problems:
         lines += ["", f"{problem['level']}: {problem['what']}", f"  next: {problem['next']}"]
@@ -131,6 +133,16 @@ def _short_state(data: Data) -> str:
     return _state(data) if data["failed"] or data["kept_in"] == "redis" else ""
 
 
+def _controls(data: Data) -> str:
+    from hooks.status_state import describe_controls
+
+    return describe_controls(data)
+
+
+def _short_controls(data: Data) -> str:
+    return "" if data["on"] else _controls(data)
+
+
 def _sessions(data: Data) -> str:
     if not data["last"]:
         return "no session yet"
@@ -219,6 +231,7 @@ LINES: Rows = (
     ("project", "project", _project),
     ("memory", "memory", _memory),
     ("state", "state", _state),
+    ("controls", "controls", _controls),
     ("outbox", "waiting", _outbox),
     ("receipts", "receipts", _counted),
     ("caches", "caches", _caches),
@@ -233,6 +246,7 @@ LINES: Rows = (
 SHORT: Rows = (
     ("project", "project", _short_project),
     ("memory", "memory", _memory),
+    ("controls", "controls", _short_controls),
     ("brain", "memories", _held),
     ("brain", "brain", _short_brain),
     ("outbox", "waiting", _outbox),

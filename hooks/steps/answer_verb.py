@@ -1,8 +1,11 @@
-"""Answer `/brainhooks:<verb> ...` here: no model turn, no shell, every character literal."""
+"""Answer `/brainhooks:<verb> ...` here, and words that mean one.
+
+No model turn, no shell, every character literal.
+"""
 
 from __future__ import annotations
 
-from hooks.quick import VERB_PREFIX
+from hooks.quick import verb_line
 from hooks.reply import Block
 
 TYPE_CHECKING = False
@@ -14,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def run(ctx: Ctx) -> Sequence[Reply]:
-    line = ctx.event.prompt.lstrip()
-    if not line.startswith(VERB_PREFIX):
+    line = verb_line(ctx.event.prompt)
+    if not line:
         return ()
     from hooks.context.claims import answer_once
     from hooks.verbs import OF_THE_MODEL, VerbCtx, answer, parse

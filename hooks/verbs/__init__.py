@@ -36,6 +36,10 @@ VERBS = {
         "on|off [--session|--project] [--for 2h]",
         "Switch remembering and recalling on or off: everything, or only this",
     ),
+    "controls": Verb(
+        "on|off [--for 2h]",
+        "Switch the guards and signals of this installation on or off; memory has its own switch",
+    ),
     "move": Verb("ID", "Give a memory to this folder's project"),
     "accept": Verb("[ID]", "Let a memory cross projects; without ID: what waits"),
     "explain": Verb("[SESSION]", "What the agent was told in this session, and why"),

@@ -96,7 +96,7 @@ def parse(args: str) -> Wish:
     return Wish(word, scope, lasting)
 
 
-def duration(text: str) -> timedelta:
+def duration(text: str, verb: str = "memory") -> timedelta:
     """Read ``90m``, ``2h`` or ``3d``, at most a year.
 
     Raises:
@@ -107,7 +107,7 @@ def duration(text: str) -> timedelta:
         lasting = timedelta(seconds=int(number) * _UNITS[unit])
         if timedelta(0) < lasting <= _LONGEST:
             return lasting
-    raise VerbUsageError("memory", f"{text!r} is no duration; write 30m, 2h or 3d, up to a year")
+    raise VerbUsageError(verb, f"{text!r} is no duration; write 30m, 2h or 3d, up to a year")
 
 
 def _project(ctx: VerbCtx) -> str:
