@@ -1,7 +1,7 @@
 """What lets a tool's event end at the door: which tools a guard cares about now, and what moved.
 
-The note of a session names the tools that need a look (``PostToolUse:Read``; ``PostToolUse:*``
-while something has failed) and the files whose change needs one: the settings, and git's HEAD for
+The note of a session names the tools that need a look (``PostToolUse:Read``; the tools of which
+something has failed) and the files whose change needs one: the settings, and git's HEAD for
 each folder that the session worked in.
 A lost note costs one full look.
 """
@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     from hooks.dispatch import Ctx
 
 READING = ("PreToolUse:Read", "PostToolUse:Read")
-AFTER_FAILURE = "PostToolUse:*"  # a success, or an edit, may end what failed
-BEFORE_DENIAL = "PreToolUse:*"
 EDITING = tuple(f"PostToolUse:{tool}" for tool in EDITS)  # while the default branch is to be told
 
 
-def rewrite(ctx: Ctx, *, failures: bool, signals: Document) -> None:
-    """Write the session's note. ``failures``: the breaker has counted something for it.
+def rewrite(ctx: Ctx, *, breaker: Document, signals: Document) -> None:
+    """Write the session's note. ``breaker`` is what was counted for it.
 
     ``signals`` is what the session was told of branches: a branch that it does not know yet is
     noted so that the next event looks again.
@@ -42,8 +40,10 @@ def rewrite(ctx: Ctx, *, failures: bool, signals: Document) -> None:
         return
     guards = ctx.settings.guards
     cares = [*(READING if guards.read_cache else ())]
-    if failures:
-        cares += [AFTER_FAILURE, *([BEFORE_DENIAL] if guards.breaker_deny else [])]
+    if breaker:
+        from hooks.context.breaker import cares as counting
+
+        cares += counting(breaker, denies=guards.breaker_deny)
     head, path = look(ctx.event.cwd), tools_note(home, session)
     untold = head is not None and head.default and not signals.get("default")
     if untold:

@@ -43,6 +43,9 @@ BUDGET: dict[str, set[str]] = {
     "scripts.swarm_v2.installation": set(),
     "hooks.context.hint": set(),
     "hooks.context.shell_words": set(),
+    "hooks.context.operation": set(),
+    "hooks.context.edits": set(),
+    "hooks.context.breaker": set(),
     "hooks.quick": set(),
     "hooks.dispatch": set(),
     "hooks.context.markers": {"re", "enum", "functools", "collections", "types", "operator"}
