@@ -170,6 +170,18 @@ def test_a_write_whose_answer_never_came_is_not_sent_again(home, tmp_path):
         assert b"cmdstat_eval:calls=1," in ask(plain, "INFO", "commandstats")
 
 
+def test_a_write_that_is_held_back_is_given_up_and_not_tried_until_it_succeeds(home, tmp_path):
+    with tls(tmp_path / "redis") as (url, server):
+        plain = f"redis://:{SECRET}@127.0.0.1:{server.port}"
+        state = connect(settings_of(home, url), NOON)
+        assert state.read([KEY]) == [None]
+        ask(plain, "CLIENT", "PAUSE", "5000", "WRITE")
+        with pytest.raises(StateDown):
+            state.swap(KEY, None, b"1")
+        ask(plain, "CLIENT", "UNPAUSE")
+        assert connect(settings_of(home, url), NOON).read([KEY]) == [None]
+
+
 def test_connections_are_kept_from_event_to_event_and_made_again_when_they_ended(home, tmp_path):
     with tls(tmp_path / "redis") as (url, server):
         plain = f"redis://:{SECRET}@127.0.0.1:{server.port}"

@@ -59,8 +59,9 @@ def test_nothing_takes_longer_than_its_budget_in_all(way):
         assert time.monotonic() - start < WAIT_S + SLACK_S
 
 
-def test_a_value_of_a_wicked_server_is_bounded_in_memory():
-    with wicked("huge value") as place, pytest.raises(StateDown, match="too large"):
+@pytest.mark.parametrize("way", ["huge value", "flood"])
+def test_what_a_wicked_server_says_is_bounded_in_memory(way):
+    with wicked(way) as place, pytest.raises(StateDown, match="too large"):
         read_value(place)
 
 
