@@ -189,15 +189,19 @@ def count_tokens(job: Job) -> None:
     """Count a session's tokens: the words are its id, its transcript and the folder it is in."""
     from hooks.context.followed import everything
     from hooks.context.sources import regular
-    from hooks.context.tokens import count
+    from hooks.context.tokens import PATIENT_S, count, lock_of
+    from hooks.lock import held
 
     session, path = job.args[0], regular(job.args[1], job.args[2], job.env)
-    state = _state(job)
-    if state is not None:
-        try:
-            count(state, session, lambda _: everything(path, session))
-        finally:
-            state.close()
+    # Each event may start one of us while the first still reads: one after the other, each reads
+    # only what is new.
+    with held(lock_of(job.settings.home, session), wait_s=PATIENT_S):
+        state = _state(job)
+        if state is not None:
+            try:
+                count(state, session, lambda _: everything(path, session))
+            finally:
+                state.close()
 
 
 def log_transcript(job: Job) -> None:

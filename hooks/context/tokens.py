@@ -6,9 +6,12 @@ since no mark moved.
 
 from __future__ import annotations
 
+import os
+
 from hooks.context.followed import close_all, marks_of, moved, open_all
 from hooks.context.session_state import Key, change, document
 from hooks.context.usage import Counter, compacted_to, message_of
+from scripts.swarm_v2.digest import short_digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,11 +23,17 @@ if TYPE_CHECKING:
 
 KIND = "tokens"
 NEEDLES = (b'"usage"', b'"compact_boundary"')
+PATIENT_S = 60.0  # that a worker waits for another
 FOREGROUND_BYTES = 4 << 20  # that a hook reads itself, within 10 ms; the worker reads the rest
 
 
 def key_of(session: str) -> Key:
     return Key(KIND, session)
+
+
+def lock_of(home: str, session: str) -> str:
+    """Return the lock of the workers that count for ``session``; hooks need none."""
+    return os.path.join(home, "locks", short_digest(f"tokens:{session}".encode("utf-8", "replace")))
 
 
 def count(
