@@ -15,7 +15,7 @@ from scripts.settings_edit import (
     add_groups,
     containers,
     decode,
-    entries,
+    our_groups,
     read_root,
     remove_ours,
 )
@@ -123,11 +123,10 @@ def installed(base: bytes | None, groups: dict[str, Any]) -> bytes:
 
 
 def is_current(data: bytes | None, groups: dict[str, Any]) -> bool:
-    """Say whether the settings hold exactly these entries of ours already."""
+    """Say whether the settings hold exactly these entries of ours already, each for these tools."""
     if data is None:
         return False
-    wanted = {event: group["hooks"] for event, group in groups.items()}
-    return entries(decode(data), is_ours) == wanted
+    return our_groups(decode(data), is_ours) == {event: [group] for event, group in groups.items()}
 
 
 def before(base: bytes | None) -> dict[str, str | None]:

@@ -257,13 +257,21 @@ def containers(text: str) -> dict[str, str | None]:
 
 def entries(text: str, ours: Callable[[str], bool]) -> dict[str, list[object]]:
     """Return, per event, the hook entries whose command is ``ours``."""
-    found: dict[str, list[object]] = {}
+    return {
+        event: [entry for group in groups for entry in _list_of(group)]
+        for event, groups in our_groups(text, ours).items()
+    }
+
+
+def our_groups(text: str, ours: Callable[[str], bool]) -> dict[str, list[dict[str, object]]]:
+    """Return, per event, the groups with an entry whose command is ``ours``, without the others."""
+    found: dict[str, list[dict[str, object]]] = {}
     hooks = _DECODER.raw_decode(text, _begin(text))[0].get(HOOKS, {})
     for event, groups in hooks.items():
         for group in groups:
-            for entry in _list_of(group):
-                if _is(entry, ours):
-                    found.setdefault(event, []).append(entry)
+            mine = [entry for entry in _list_of(group) if _is(entry, ours)]
+            if mine:
+                found.setdefault(event, []).append({**group, HOOKS: mine})
     return found
 
 

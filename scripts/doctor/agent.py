@@ -161,6 +161,19 @@ def menu(look: Look) -> Iterator[Finding]:
             yield Finding("warn", what, f"brainhooks install{option}")
 
 
+def complete(look: Look) -> Iterator[Finding]:
+    """An older version's install starts nothing at events that came later."""
+    with open(os.path.join(look.root, "hooks", "hooks.json"), encoding="utf-8") as file:
+        wanted = json.load(file)["hooks"]
+    for path in look.settings_files:
+        found = our_entries(read_settings(path))
+        missing = [event for event in wanted if event not in found]
+        if found and missing:
+            option = "" if path == look.settings_files[-1] else " --project"
+            what = f"{path} is of an older install: nothing is started at {', '.join(missing)}"
+            yield Finding("warn", what, f"brainhooks install{option}")
+
+
 def _unregistered(look: Look) -> Finding:
     what = f"no settings of the agent start a hook of ours (profile {look.profile})"
     todo = "brainhooks install, or install the plugin"

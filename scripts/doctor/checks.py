@@ -47,6 +47,7 @@ CHECKS: dict[str, Callable[[Look], Iterator[Finding]]] = {
     "databases": home.databases,
     "agent settings": agent.readable,
     "installation": agent.registered,
+    "installed events": agent.complete,
     "plugin folder": agent.loaded,
     "menu": agent.menu,
     "switches": agent.switched_off,

@@ -17,7 +17,7 @@ import pytest
 from scripts.install_plan import MARK, command, is_ours, parse_record, shell_word, stanza
 from scripts.installer import install, profile_folder, project_target, user_target
 from tests.support.run_cli import run_cli
-from tests.support.run_hook import ROOT
+from tests.support.run_hook import ROOT, agent_env
 
 REAL = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
 
@@ -292,3 +292,40 @@ def test_a_read_only_clone_keeps_its_bytecode_in_the_home():
         for folder in (clone, clone / "hooks"):
             folder.chmod(0o755)
     assert "-X pycache_prefix=/h/pyc" in done.stdout, done.stderr
+
+
+def test_an_install_that_names_other_tools_or_lacks_events_is_brought_up_to_date(home, profile):
+    run_cli("install", home=home)
+    settings = profile / "settings.json"
+    wanted = settings.read_bytes()
+    document = json.loads(wanted)
+    document["hooks"]["PreToolUse"][0]["matcher"] = "Bash"
+    del document["hooks"]["PostToolUse"]
+    settings.write_text(json.dumps(document), encoding="utf-8")
+
+    done = run_cli("install", home=home)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(settings.read_bytes()) == json.loads(wanted)
+
+
+def test_an_older_install_of_ours_is_upgraded_and_uninstall_still_gives_the_first_bytes_back(
+    home, profile
+):
+    profile.mkdir()
+    settings = profile / "settings.json"
+    before = b'{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": []}]},\n "model": "opus"}\n'
+    settings.write_bytes(before)
+    target = user_target(agent_env(home))
+    older = {
+        event: group for event, group in stanza(REAL, str(ROOT)).items() if "Tool" not in event
+    }
+    install(target, older, agent_env(home))
+    assert list(json.loads(settings.read_bytes())["hooks"]) == ["PreToolUse", *older]
+
+    done = run_cli("install", home=home)
+    assert done.returncode == 0, done.stderr
+    upgraded = json.loads(settings.read_bytes())["hooks"]
+    assert set(upgraded) == {"PreToolUse", "PostToolUse", "PostToolUseFailure", *older}
+    assert upgraded["PreToolUse"][0] == {"matcher": "Bash", "hooks": []}
+    run_cli("uninstall", home=home)
+    assert settings.read_bytes() == before

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
+import pytest
+
+from hooks.context.branch import EDITS
 from hooks.dispatch import EVENTS
 from scripts.install_plan import stanza
 from tests.support.run_hook import ROOT
@@ -42,6 +46,38 @@ def test_every_entry_states_a_timeout_and_starts_its_own_event():
             assert 0 < entry["timeout"] <= 60, "seconds, not milliseconds"
             assert f" {event}" in entry["command"]
     assert load("hooks/hooks.json")["hooks"]["MessageDisplay"][0]["hooks"][0]["timeout"] == 2
+
+
+MCP = {"mcp__github__create_pull_request", "mcp__files__write"}
+CARED_FOR = {
+    "PreToolUse": {"Bash", "Read", "WebFetch", *MCP},  # a known read; what may be denied
+    "PostToolUse": {"Bash", "Read", "WebFetch", *MCP, *EDITS},
+}
+OTHERS = {"BashOutput", "ReadMcpResourceTool", "TodoWrite", "Glob", "Grep", "Agent", "mcp"}
+TOOLS = {*OTHERS, *EDITS, *CARED_FOR["PostToolUse"]}
+
+
+def started(event: str) -> set[str]:
+    """As the client reads a matcher with other signs than a name has: a pattern, searched for."""
+    (group,) = load("hooks/hooks.json")["hooks"][event]
+    return {tool for tool in TOOLS if re.search(group.get("matcher", ""), tool)}
+
+
+@pytest.mark.parametrize("event", CARED_FOR)
+def test_a_process_starts_for_the_tools_that_a_guard_cares_for_and_for_no_other(event):
+    assert started(event) == CARED_FOR[event]
+
+
+def test_every_failure_is_counted_and_what_may_be_denied_is_also_seen_to_succeed():
+    """Otherwise a failure that was repaired long ago would still count for a denial."""
+    assert started("PostToolUseFailure") == TOOLS
+    assert started("PreToolUse") <= started("PostToolUse")
+
+
+def test_no_matcher_stands_where_the_client_ignores_it():
+    hooks = load("hooks/hooks.json")["hooks"]
+    matched = {event for event, (group,) in hooks.items() if "matcher" in group}
+    assert matched <= {"PreToolUse", "PostToolUse", "PostToolUseFailure"}
 
 
 def test_the_plugin_and_the_distribution_have_one_version():

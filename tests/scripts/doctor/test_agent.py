@@ -12,6 +12,7 @@ import pytest
 
 from scripts.doctor import Look
 from scripts.doctor.agent import (
+    complete,
     events,
     loaded,
     menu,
@@ -165,6 +166,19 @@ def test_an_install_without_its_menu_is_told_to_install_again(look, name, option
     assert found.next == f"brainhooks install{option}"
     (path.parent / "commands" / "brainhooks").mkdir(parents=True)
     assert list(menu(look)) == []
+
+
+@pytest.mark.parametrize(("name", "option"), [(USER, ""), (LOCAL, " --project")])
+def test_an_install_of_a_version_without_some_events_is_told_to_install_again(look, name, option):
+    put(look, name, hooks=HOOKS)
+    assert list(complete(look)) == []
+    later = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
+    put(look, name, hooks={event: HOOKS[event] for event in HOOKS if event not in later})
+    (found,) = complete(look)
+    assert (found.level, found.next) == ("warn", f"brainhooks install{option}")
+    assert found.what.endswith("nothing is started at PreToolUse, PostToolUse, PostToolUseFailure")
+    put(look, name, hooks={})
+    assert list(complete(look)) == []
 
 
 def test_a_plugin_folder_of_one_session_leaves_only_the_run_itself(look):
