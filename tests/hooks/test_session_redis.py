@@ -1,0 +1,63 @@
+"""Counting, logging and the status line with a real Redis, where no file holds the state."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hooks.context.transcript_log import path_of
+from tests.hooks.test_statusline import run, said
+from tests.support.redis_servers import BUILDS, Server, ask, binary
+
+
+@pytest.fixture(params=BUILDS)
+def server(request, tmp_path):
+    with Server(tmp_path / "redis", binary(request.param)) as one:
+        yield one
+
+
+def uuids(home, session):
+    with open(path_of(str(home), session), "rb") as file:
+        return [json.loads(line)["uuid"] for line in file]
+
+
+def test_a_session_is_counted_and_logged_with_its_state_in_redis_alone(home, session, server):
+    env = {"REDIS_URL": server.url, "BRAINHOOKS_TRANSCRIPT_LOG": "1"}
+    current = session(env=env)
+    current.start()
+    for text in ("one", "two"):
+        current.prompt("hello")
+        current.says(text)
+        current.stop()
+    current.settle()
+    assert not (home / "state.db").exists()
+    line, _ = run(home, said(current), env=env)
+    assert line == "web main | ctx 0% of 200k | in 202 out 84 read 600 write 40"
+    assert len(uuids(home, current.id)) == 4
+
+    ask(server.url, "FLUSHALL")
+    current.says("three")
+    current.stop()
+    current.settle()
+    assert len(uuids(home, current.id)) == len(set(uuids(home, current.id))) == 5
+    assert "out 126" in run(home, said(current), env=env)[0]
+
+
+def test_what_a_server_that_is_down_missed_is_made_up_for(home, session, server):
+    env = {"REDIS_URL": server.url, "BRAINHOOKS_TRANSCRIPT_LOG": "1"}
+    current = session(env=env)
+    current.start()
+    current.says("one")
+    server.freeze()
+    try:
+        current.stop()
+    finally:
+        server.thaw()
+    current.settle()
+    assert not (home / "logs" / "transcripts").exists()
+    (home / "brain" / "state-down.json").unlink()
+    current.says("two")
+    current.stop()
+    assert len(uuids(home, current.id)) == 2
+    assert "out 84" in run(home, said(current), env=env)[0]
