@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 
 from hooks.clock import from_epoch, iso
+from hooks.context import state_down
 from hooks.context.database import be_patient
-from hooks.errors import BrainUnreachable, HookError
+from hooks.errors import BrainUnreachable, HookError, StateDown
 from hooks.log import log
 from hooks.settings import load
 
@@ -51,6 +52,8 @@ def main(argv: Sequence[str], *, env: Mapping[str, str], now: float) -> int:
     for step in steps:
         try:
             step(job)
+        except StateDown as err:  # also for the hooks: they start us for it no sooner
+            state_down.mark(job.settings, job.at, err.what)
         except (HookError, OSError, ValueError) as err:
             job.log(f"{step.__name__.replace('_', '-')}: {err}")
     return 0

@@ -8,7 +8,7 @@ import pytest
 
 from hooks.context.transcript_log import path_of
 from tests.hooks.test_statusline import run, said
-from tests.support.redis_servers import BUILDS, Server, ask, binary
+from tests.support.redis_servers import BUILDS, Server, ask, binary, free_port
 
 
 @pytest.fixture(params=BUILDS)
@@ -61,3 +61,18 @@ def test_what_a_server_that_is_down_missed_is_made_up_for(home, session, server)
     current.stop()
     assert len(uuids(home, current.id)) == 2
     assert "out 84" in run(home, said(current), env=env)[0]
+
+
+def test_a_state_that_takes_redis_py_is_the_workers_and_one_that_is_down_is_marked(home, session):
+    """Nobody listens there: the worker says so once, and the hooks leave it alone for a while."""
+    env = {"REDIS_URL": f"rediss://127.0.0.1:{free_port()}"}
+    current = session(env=env)
+    current.start()
+    current.says("one")
+    for _ in range(2):
+        assert current.stop().rc == 0
+        current.settle()
+        current.says("two")
+    log = (home / "logs" / "hooks.log").read_text(encoding="utf-8")
+    assert log.count("the sessions' state is down") == 1
+    assert run(home, said(current), env=env)[0] == "web main"
