@@ -46,6 +46,15 @@ class Place(NamedTuple):
         """Whether a socket alone reaches it; every other one takes redis-py."""
         return self.form in ("tcp", "unix") and not self.tls
 
+    def hello(self) -> list[tuple[str | bytes, ...]]:
+        """Return the commands that log in and choose the database; [] where there are none."""
+        said: list[tuple[str | bytes, ...]] = []
+        if self.user or self.password:
+            said.append(("AUTH", *([self.user] if self.user else []), self.password))
+        if self.db:
+            said.append(("SELECT", str(self.db)))
+        return said
+
 
 def parse(url: str) -> Place:
     """Read ``url``.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from hooks.context.redis_url import Place
 
+    Command = tuple[str | bytes, ...]
     Answer = bytes | int | None | list["Answer"]
 
 MAX_BYTES = 4 << 20  # of the answers to one question
@@ -30,21 +31,17 @@ class Link:
     """One connection to a server at ``redis://`` or ``unix://``; every method may StateDown."""
 
     def __init__(self, place: Place, wait_s: float) -> None:
-        """Connect, log in, choose the database. ``wait_s`` covers all that this link ever does."""
+        """Connect; login and database go with the first question. ``wait_s`` covers all of it."""
         self._taken, self._got = 0, bytearray()
         self._left = self._until = 0.0
         self._sock: _socket.socket | None = None
+        self._hello: list[Command] = place.hello()
         self.wait_up_to(wait_s)
         try:
             self._sock = connect(place, self._until)
         except OSError as err:
             raise broken(err) from None
         self._left = self._until - time.monotonic()
-        name = [place.user] if place.user else []
-        hello = [("AUTH", *name, place.password)] if place.user or place.password else []
-        hello += [("SELECT", str(place.db))] if place.db else []
-        if hello:
-            self.ask(*hello)
 
     def wait_up_to(self, seconds: float) -> None:
         """Give all that follows a budget of its own: for readers that a person waits for."""
@@ -55,8 +52,15 @@ class Link:
             self._sock.close()
             self._sock = None
 
-    def ask(self, *commands: tuple[str | bytes, ...]) -> list[Answer]:
+    def ask(self, *commands: Command) -> list[Answer]:
         """Send all commands at once and return their answers; an error in one fails them all."""
+        hello, self._hello = self._hello, []
+        if hello and commands[0][0] != "MGET":  # a write waits until it is sure where and as whom
+            self._exchange(hello)
+            hello = []
+        return self._exchange([*hello, *commands])[len(hello) :]
+
+    def _exchange(self, commands: list[Command]) -> list[Answer]:
         if self._sock is None:
             raise down("the connection is closed")
         self._until, self._taken = time.monotonic() + self._left, 0
@@ -123,7 +127,7 @@ def _number(text: bytes) -> int:
     return int(text)
 
 
-def _encoded(command: tuple[str | bytes, ...]) -> bytes:
+def _encoded(command: Command) -> bytes:
     parts = [f"*{len(command)}\r\n".encode("ascii")]
     for word in command:
         data = word if isinstance(word, bytes) else word.encode("utf-8", "surrogateescape")

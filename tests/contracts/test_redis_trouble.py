@@ -218,6 +218,20 @@ def test_a_server_that_ends_in_the_middle_of_an_event_is_out_of_reach_from_then_
                 state.swap(KEY, b"{}", None)
 
 
+def test_a_failure_needs_nobody_any_more_after_a_while_and_can_still_be_seen(home, tmp_path):
+    settings = settings_of(home, "redis://elsewhere")
+    installation(home, NOON)
+    state_down.mark(settings, NOON, "it was stopped")
+    env, cwd = agent_env(home), str(tmp_path)
+    soon = collect_status(settings, env, NOON + timedelta(minutes=9), cwd, "")
+    assert soon["level"] == "yellow"
+    late = collect_status(settings, env, NOON + timedelta(minutes=11), cwd, "")
+    assert late["level"] == "green"
+    assert "last out of reach" in render(late)
+    elsewhere = settings_of(home, "redis://another")
+    assert "last out of reach" not in render(collect_status(elsewhere, env, NOON, cwd, ""))
+
+
 def test_the_mark_of_one_address_says_nothing_of_another(home, tmp_path):
     with Server(tmp_path / "redis", binary("wheel")) as server:
         state_down.mark(settings_of(home, "redis://elsewhere"), NOON, "it is gone")

@@ -95,11 +95,6 @@ class Server:
         msg = f"redis-server does not start: {(self.folder / 'log').read_text()[-2000:]}"
         raise RuntimeError(msg)
 
-    def restart(self) -> None:
-        """Start again on the same ports."""
-        self.stop()
-        assert self._came_up(), (self.folder / "log").read_text()
-
     def _came_up(self) -> bool:
         lines = [
             *("bind 127.0.0.1", f"port {self.port}", f"dir {self.folder}", 'save ""'),

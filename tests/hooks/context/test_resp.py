@@ -84,6 +84,7 @@ def test_whatever_bytes_come_only_the_one_error_leaves(seed):
     ours, theirs = socket.socketpair()
     link = Link.__new__(Link)
     link._sock, link._got, link._taken, link._left = ours, bytearray(), 0, 5.0
+    link._hello = []
     theirs.sendall(data)
     theirs.close()
     try:
@@ -116,6 +117,26 @@ def test_several_questions_go_at_once_and_come_back_in_order(tmp_path):
         with pytest.raises(StateDown, match="answers with the error ERR"):
             link.ask(("GET", "a"), ("NO-SUCH-COMMAND", "hunter2"), ("GET", "a"))
         link.close()
+
+
+def test_a_read_goes_with_the_login_and_a_write_waits_until_it_is_known_where_it_goes(tmp_path):
+    options = ("requirepass secret", "databases 2")
+    with Server(tmp_path, binary("wheel"), *options) as server:
+        at = f"127.0.0.1:{server.port}"
+        for url, question in (
+            (f"redis://:secret@{at}/9", ("SET", "a", "1")),
+            (f"redis://:secret@{at}/9", ("MGET", "a")),
+            (f"redis://:wrong@{at}", ("MGET", "a")),
+        ):
+            link = Link(parse(url), PATIENT_S)
+            with pytest.raises(StateDown):
+                link.ask(question)
+        assert server.keys(password="secret") == []
+        link = Link(parse(f"redis://:secret@{at}/1"), PATIENT_S)
+        assert link.ask(("MGET", "a")) == [[None]]
+        assert link.ask(("SET", "a", "1")) == [b"OK"]
+        link.close()
+        assert server.keys(password="secret") == []
 
 
 def test_a_name_is_looked_up_and_each_of_its_addresses_tried(tmp_path):
