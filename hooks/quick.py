@@ -20,7 +20,7 @@ VERB_PREFIX = "/brainhooks:"
 # What a person may also type, alone, in place of a verb.
 _WORDS = {"disable controls": "controls off", "enable controls": "controls on"}
 HINT = "!-- @"  # every marker's opener holds it, escaped in JSON or not
-STEPS_KNOWN = 2  # how many upgrade steps this version has (hooks.context.migrations.STEPS)
+STEPS_KNOWN = 3  # how many upgrade steps this version has (hooks.context.migrations.STEPS)
 
 
 def nothing_to_do(event: Event, home: str) -> bool:

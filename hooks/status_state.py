@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+BEGAN_S = 86_400  # after the upgrade that brought it: as long as what is kept of a session lives
 RECENT_S = 600  # while it stays down, working hooks renew the failure every state_down.PAUSE_S
 
 
 def state(look: Look) -> Piece:
-    """Return where it is kept, and ``failed`` {"since", "why"} of the last failure, or {}."""
+    """Return where it is kept, and ``failed`` {"since", "why"} of the last failure, or {}.
+
+    ``began`` is the instant of an upgrade of this day that sessions may have lived through, or "".
+    """
     url = look.settings.redis.url
     data: dict[str, Any] = {"kept_in": "redis" if url else "state.db", "failed": {}}
+    data["began"] = _began(look)
     if url:
         try:
             place = parse(url)
@@ -44,6 +49,19 @@ def _failed(look: Look, data: Mapping[str, Any]) -> Piece:
     what = f"the sessions' state was out of reach at {_clock(data)}: {data['failed']['why']}; "
     what += "until it is back, guards and counters rest and nothing else does"
     return Piece(data, (Problem("yellow", what, "brainhooks doctor asks it what is wrong"),))
+
+
+def _began(look: Look) -> str:
+    from hooks.context.ledger_notes import steps
+    from hooks.context.migrations import STATE_STEP
+
+    for row in steps(look.settings.home):
+        counts, at = row.get("counts"), parse_iso(row.get("at"))
+        if row.get("name") != STATE_STEP or at is None or not isinstance(counts, dict):
+            continue
+        if counts.get("sessions_before") and 0 <= (look.at - at).total_seconds() <= BEGAN_S:
+            return str(row["at"])
+    return ""
 
 
 def _clock(data: Mapping[str, Any]) -> str:
@@ -79,6 +97,11 @@ def describe(data: Mapping[str, Any]) -> str:
     said = "in state.db"
     if data["kept_in"] == "redis":
         said = "in Redis" + ("" if data.get("by_every_hook") else _ONLY if "form" in data else "")
+    if data["began"]:
+        from hooks.verbs.wording import minute
+
+        said += f"; empty at the upgrade, {minute(data['began'])}: a session that lived through it "
+        said += "began again from there, once"
     return said + (f"; last out of reach {_clock(data)}" if data["failed"] else "")
 
 

@@ -130,7 +130,8 @@ def _state(data: Data) -> str:
 
 
 def _short_state(data: Data) -> str:
-    return _state(data) if data["failed"] or data["kept_in"] == "redis" else ""
+    wanted = data["failed"] or data["began"] or data["kept_in"] == "redis"
+    return _state(data) if wanted else ""
 
 
 def _controls(data: Data) -> str:

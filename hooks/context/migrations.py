@@ -31,6 +31,7 @@ else:
     from hooks.record import NamedTuple
 
 LOCK_WAIT_S = 2.0  # other first hooks of the same moment; the steps need milliseconds
+STATE_STEP = "session-state"
 MAX_PUBLISHED = 1 << 12
 MAX_INDEX = 64 << 20
 
@@ -130,6 +131,15 @@ def note_legacy(home: str, _at: datetime) -> dict[str, int]:
     }
 
 
+def begin_state(home: str, _at: datetime) -> dict[str, int]:
+    """Note from when on there is a sessions' state, and how many sessions were there before.
+
+    Nothing is taken over: whatever an older version kept of running sessions (in a process of its
+    own, in a file, in Redis under keys without the installation) is neither read nor deleted.
+    """
+    return {"sessions_before": _session_rows(home)}
+
+
 def _names(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
@@ -162,4 +172,5 @@ def _session_rows(home: str) -> int:
 STEPS: tuple[Step, ...] = (
     Step("installation", found_installation),
     Step("legacy-files", note_legacy),
+    Step(STATE_STEP, begin_state),
 )

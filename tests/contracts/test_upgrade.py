@@ -11,15 +11,18 @@ from datetime import timedelta
 
 import pytest
 
-from hooks.clock import iso
+from hooks.clock import iso, parse_iso
 from hooks.context import ledger_notes, outbox
 from hooks.context.ledger import Ledger
+from hooks.settings import Settings
+from hooks.status import collect_status
 from scripts.swarm_v2.installation import read
 from scripts.swarm_v2.keyspace import legacy_marker_key
 from tests.support.keeping import lesson
 from tests.support.older_home import KEYED, SESSION, durable, older_home
+from tests.support.redis_servers import Server, binary
 from tests.support.run_cli import run_cli
-from tests.support.run_hook import ROOT
+from tests.support.run_hook import ROOT, run_verb
 
 LEGACY_TEXT = "Run the migration on a copy first."
 
@@ -50,6 +53,7 @@ def test_the_first_session_upgrades_the_home_and_delivers_what_waited(older, ses
     assert [row["name"] for row in ledger_notes.steps(str(older))] == [
         "installation",
         "legacy-files",
+        "session-state",
         "ledger",
     ]
     legacy = legacy_marker_key(SESSION, "lesson", LEGACY_TEXT)
@@ -95,7 +99,7 @@ def test_whichever_event_comes_first_makes_the_cutover(older, session, event):
     assert current.fire(event).rc == 0
     current.settle()
     names = [row["name"] for row in ledger_notes.steps(str(older))]
-    assert names[:2] == ["installation", "legacy-files"]
+    assert names[:3] == ["installation", "legacy-files", "session-state"]
     assert ledger_notes.steps(str(older))[0]["at"] == iso(read(older).created_at)
 
 
@@ -185,6 +189,39 @@ def test_a_deleted_record_moves_the_markers_between_the_two_times_to_legacy_keys
     found = receipts(older)
     assert found[legacy_marker_key(current.id, "lesson", "between")].state == "committed"
     assert legacy_marker_key(current.id, "lesson", "later") not in found
+
+
+def test_a_live_session_begins_again_from_empty_state_once_and_brain_status_says_so_for_a_day(
+    older, session, project
+):
+    with Server(older.parent / "redis", binary("wheel")) as server:
+        theirs = {"agentihooks:controls": "off", f"agentihooks:breaker:{SESSION}": "9"}
+        for key, value in theirs.items():
+            server.ask("SET", key, value, "EX", "3600")
+        env = {"REDIS_URL": server.url}
+        current = session(session_id=SESSION, env=env)
+        told = [current.fire("PostToolUseFailure").context for _ in range(5)]
+        assert ["has now failed" in text for text in told] == [False] * 4 + [True]
+        found = run_verb("brain_status", older, env=env).stdout.decode()
+        assert "a session that lived through it began again from there, once" in found
+        assert "controls are off" not in found
+        assert {key: server.ask("GET", key) for key in theirs} == {
+            key: value.encode() for key, value in theirs.items()
+        }
+        assert all(0 < server.ask("TTL", key) <= 3600 for key in theirs)
+
+    began = parse_iso(ledger_notes.steps(str(older))[2]["at"])
+    settings = Settings(str(older))
+    for after, wanted in ((timedelta(hours=23), iso(began)), (timedelta(hours=25), "")):
+        status = collect_status(settings, {}, began + after, str(project), SESSION)
+        assert status["state"]["began"] == wanted
+
+
+def test_in_a_new_home_no_session_lived_through_anything(home, session, project):
+    session().start()
+    now = parse_iso(ledger_notes.steps(str(home))[2]["at"])
+    session().start()
+    assert collect_status(Settings(str(home)), {}, now, str(project), "")["state"]["began"] == ""
 
 
 def test_what_older_versions_left_that_we_do_not_know_stays_unread_and_undeleted(older, session):
