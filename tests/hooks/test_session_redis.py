@@ -8,7 +8,15 @@ import pytest
 
 from hooks.context.transcript_log import path_of
 from tests.hooks.test_statusline import run, said
-from tests.support.redis_servers import BUILDS, Server, ask, binary, free_port
+from tests.support.redis_servers import (
+    BUILDS,
+    Server,
+    ask,
+    binary,
+    free_port,
+    tls_binary,
+    tls_options,
+)
 
 
 @pytest.fixture(params=BUILDS)
@@ -76,3 +84,20 @@ def test_a_state_that_takes_redis_py_is_the_workers_and_one_that_is_down_is_mark
     log = (home / "logs" / "hooks.log").read_text(encoding="utf-8")
     assert log.count("the sessions' state is down") == 1
     assert run(home, said(current), env=env)[0] == "web main"
+
+
+def test_with_tls_the_worker_counts_and_logs(home, session, tmp_path):
+    folder = tmp_path / "tls"
+    folder.mkdir()
+    with Server(folder, tls_binary(), *tls_options(folder)) as server:
+        ca = folder / "cert.pem"
+        url = f"rediss://127.0.0.1:{server.tls_port}?ssl_ca_certs={ca}"
+        current = session(env={"REDIS_URL": url, "BRAINHOOKS_TRANSCRIPT_LOG": "1"})
+        current.start()
+        current.says("one")
+        current.stop()
+        current.settle()
+        assert len(uuids(home, current.id)) == 1
+        found = server.keys()
+        kinds = [key.split(":")[2] for key in found]
+        assert kinds == ["logger", "tokens"]
