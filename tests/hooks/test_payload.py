@@ -27,8 +27,9 @@ def test_a_real_payload_is_read_field_by_field(path: Path) -> None:
     assert event.name == name == raw["hook_event_name"]
     for field in set(Event._fields) - {"name"}:
         default = Event._field_defaults[field]
-        wanted = raw.get(field, default)
-        assert getattr(event, field) == (wanted if type(wanted) is type(default) else default)
+        wanted = raw.get({"interrupted": "is_interrupt"}.get(field, field), default)
+        fits = field == "tool_response" or type(wanted) is type(default)
+        assert getattr(event, field) == (wanted if fits else default)
     assert event.session_id
     assert event.cwd.startswith("/")
 
@@ -42,7 +43,7 @@ def test_fields_of_another_type_and_unknown_ones_are_absent() -> None:
         "session_id": None,
         "not_known_yet": {"a": 1},
     }
-    assert parse_event("Stop", json.dumps(data).encode()) == Event("Stop")
+    assert parse_event("Stop", json.dumps(data).encode()) == Event("Stop", tool_response=5)
 
 
 def test_a_payload_that_does_not_say_its_event_is_taken_for_the_one_that_was_started() -> None:

@@ -48,6 +48,7 @@ BUDGET: dict[str, set[str]] = {
     "hooks.context.breaker": set(),
     "hooks.quick": set(),
     "hooks.dispatch": set(),
+    "hooks.server": set(),
     "hooks.context.markers": {"re", "enum", "functools", "collections", "types", "operator"}
     | {"keyword", "reprlib", "copyreg"},  # what re itself loads
 }

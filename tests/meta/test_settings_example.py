@@ -86,5 +86,6 @@ def test_the_plugin_and_the_distribution_have_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     plugin = load(".claude-plugin/plugin.json")
     assert (plugin["name"], plugin["version"]) == (project["name"], project["version"])
-    (listed,) = load(".claude-plugin/marketplace.json")["plugins"]
+    listed, served = load(".claude-plugin/marketplace.json")["plugins"]
     assert (listed["name"], listed["source"]) == (plugin["name"], "./")
+    assert (served["name"], served["source"]) == (f"{plugin['name']}-server", "./server")
