@@ -12,28 +12,21 @@ import platform
 import random
 import statistics
 import uuid
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from bench import service
-from bench.measure import NOTHING, PYTHON, Job, peak_bytes, syncs, wall_s
+from bench import guards, service
+from bench.measure import PYTHON, Case, Job, measure, peak_bytes, syncs, wall_s
 from bench.workload import FOLDER, MB, PROJECT, Bench, make_transcript
 from tests.support.git import make_repo
 from tests.support.run_hook import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 BIG, SMALL = 100 * MB, MB
 MEMORIES = 40
 WORDS = ["deploy", "staging", "parser", "cache", "index", "migration", "token", "retry", "queue"]
 WORDS += ["schema", "fixture", "port", "worker", "header", "timeout", "branch"]
-
-
-class Case(NamedTuple):
-    name: str
-    target: float  # times F
-    make: Callable[[], Job]
 
 
 class Bed:
@@ -105,24 +98,6 @@ def verdict(holds: bool) -> str:
     return "PASS" if holds else "over"
 
 
-def measure(rounds: int, cases: list[Case]) -> tuple[float, dict[str, float]]:
-    """Return F and the median of each case, in seconds."""
-    took: dict[str, list[float]] = {case.name: [] for case in cases}
-    nothing = []
-    for number in range(rounds + 2):
-        order = [*cases]
-        random.Random(number).shuffle(order)
-        once = [wall_s(Job(NOTHING, {}))]
-        for case in order:
-            seconds = wall_s(case.make())
-            once.append(wall_s(Job(NOTHING, {})))
-            if number >= 2:  # the first two rounds fill the bytecode cache and the page cache
-                took[case.name].append(seconds)
-        nothing += once if number >= 2 else []
-    medians = {name: statistics.median(values) for name, values in took.items()}
-    return statistics.median(nothing), medians
-
-
 def events(rounds: int, bed: Bed) -> None:
     cases = bed.cases()
     nothing, medians = measure(rounds, cases)
@@ -192,6 +167,7 @@ def main() -> None:
     bed = Bed()
     print(f"{PYTHON}, {platform.python_version()}, load {os.getloadavg()[0]:.1f}", flush=True)
     events(rounds, bed)
+    guards.measure_guards(rounds, row, verdict)
     scanning(max(3, rounds // 4), bed)
     service.measure(max(3, rounds // 4), row, verdict)
     archiving(max(3, rounds // 8))

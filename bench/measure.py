@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
+import statistics
 import subprocess
 import sys
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 # The interpreter that a hook is started with: the real file, not the virtual environment's link.
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
@@ -32,6 +37,12 @@ class Job(NamedTuple):
     command: list[str]
     env: dict[str, str]
     given: str = os.devnull
+
+
+class Case(NamedTuple):
+    name: str
+    target: float  # times F
+    make: Callable[[], Job]
 
 
 def wall_s(job: Job) -> float:
@@ -79,3 +90,21 @@ def syncs(job: Job) -> int | None:
     if done.returncode:  # a container may forbid ptrace
         return None
     return sum(line.startswith(_SYNCS) for line in done.stderr.splitlines())
+
+
+def measure(rounds: int, cases: Sequence[Case]) -> tuple[float, dict[str, float]]:
+    """Return F and the median of each case, in seconds."""
+    took: dict[str, list[float]] = {case.name: [] for case in cases}
+    nothing = []
+    for number in range(rounds + 2):
+        order = [*cases]
+        random.Random(number).shuffle(order)
+        once = [wall_s(Job(NOTHING, {}))]
+        for case in order:
+            seconds = wall_s(case.make())
+            once.append(wall_s(Job(NOTHING, {})))
+            if number >= 2:  # the first two rounds fill the bytecode cache and the page cache
+                took[case.name].append(seconds)
+        nothing += once if number >= 2 else []
+    medians = {name: statistics.median(values) for name, values in took.items()}
+    return statistics.median(nothing), medians
