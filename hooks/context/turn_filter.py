@@ -37,7 +37,7 @@ class Filter:
         self._oldest = at - timedelta(days=kept_days)
         self._switches = switch.load(settings.home)
         self._scopes: dict[str, list[Transition]] = {}
-        self._fallback = ""
+        self._starts: dict[str, str] = {}
 
     @property
     def damaged(self) -> str:
@@ -65,7 +65,11 @@ class Filter:
             self._scopes[session] = load(self._settings.home, session)
         log = self._scopes[session]
         found = in_force_near(log, when or self._at) or (log[0] if log else None)
-        return found.project_id if found is not None else self._started(session)
+        if found is not None:
+            return found.project_id
+        if session not in self._starts:
+            self._starts[session] = self._started(session)
+        return self._starts[session]
 
     def _started(self, session: str) -> str:
         from hooks.context import session_index
@@ -74,8 +78,5 @@ class Filter:
         for row in reversed(session_index.read(self._settings.home)):
             if row.session_id == session and row.project_id:
                 return row.project_id
-        if not self._fallback:
-            folder = launch_folder(self._folder, self._env)
-            found = resolve(folder, self._settings, self._env, self._at, register=False)
-            self._fallback = found.id
-        return self._fallback
+        folder = launch_folder(self._folder, self._env)
+        return resolve(folder, self._settings, self._env, self._at, register=False).id
