@@ -107,8 +107,8 @@ def test_a_clone_that_is_gone_is_said_by_the_doctor(client, tmp_path, plugin):
     assert "which is gone" not in client.verb("doctor")
 
 
-def installed_from(client: Client, clone: Path) -> None:
-    for args in (["marketplace", "add", str(clone)], ["install", "brainhooks@brainhooks"]):
+def installed_from(client: Client, clone: Path, name: str = "brainhooks") -> None:
+    for args in (["marketplace", "add", str(clone)], ["install", f"{name}@brainhooks"]):
         done = client.cli("plugin", *args)
         assert done.returncode == 0, done.stdout + done.stderr
     client.plugin = None
