@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scripts.doctor import Look
 
 PLUGIN = "brainhooks"
+SERVED_PLUGIN = "brainhooks-server"  # the same, with the server door
 DEFAULT_RETENTION_D = 30  # the client's own default for cleanupPeriodDays
 MADE = (".venv", ".cache", ".demo", ".e2e")  # by this clone's make
 _RECENT_S = 7 * 86_400
@@ -72,7 +73,8 @@ def plugins(look: Look) -> list[str]:
         enabled = read_settings(path).get("enabledPlugins")
         if isinstance(enabled, dict):
             switches |= {name: value is True for name, value in enabled.items()}
-    return sorted(n for n, on in switches.items() if on and n.partition("@")[0] == PLUGIN)
+    ours = (PLUGIN, SERVED_PLUGIN)
+    return sorted(n for n, on in switches.items() if on and n.partition("@")[0] in ours)
 
 
 def loaded(look: Look) -> Iterator[Finding]:
@@ -114,7 +116,9 @@ def _ballast(look: Look) -> Iterator[Finding]:
     rows = _plugins_file(look, "installed_plugins.json").get("plugins")
     for copy, installs in rows.items() if isinstance(rows, dict) else ():
         for one in (
-            installs if copy.partition("@")[0] == PLUGIN and isinstance(installs, list) else ()
+            installs
+            if copy.partition("@")[0] in (PLUGIN, SERVED_PLUGIN) and isinstance(installs, list)
+            else ()
         ):
             path = str(one.get("installPath", "")) if isinstance(one, dict) else ""
             extra = [p for p in (os.path.join(path, name) for name in MADE) if os.path.isdir(p)]

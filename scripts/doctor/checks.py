@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hooks.errors import HookError
-from scripts.doctor import Finding, agent, home, runtime, service, state
+from scripts.doctor import Finding, agent, door, home, runtime, service, state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,6 +51,7 @@ CHECKS: dict[str, Callable[[Look], Iterator[Finding]]] = {
     "plugin folder": agent.loaded,
     "menu": agent.menu,
     "switches": agent.switched_off,
+    "server door": door.bears,
     "entries": runtime.entries,
     "plugin": runtime.remembered,
     "interpreter": runtime.this_interpreter,
