@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hooks.context.redis_url import parse
+from hooks.context.redis_url import SCHEMES, parse
 from hooks.errors import SettingsError
 from hooks.settings import Redis, Secret, Settings
+from tests.support.run_hook import ROOT
 
 HOST = (("redis.example", 6379),)
 FORMS = {
@@ -60,6 +61,11 @@ def test_what_is_no_address_is_refused_and_shows_nothing_of_itself(url):
         parse(url)
     assert caught.value.name == "REDIS_URL"
     assert "hunter2" not in str(caught.value) + caught.value.hint + repr(caught.value)
+
+
+def test_every_form_is_in_the_documentation():
+    page = (ROOT / "docs" / "state.md").read_text(encoding="utf-8")
+    assert all(f"`{scheme}://" in page for scheme in SCHEMES)
 
 
 def test_neither_place_nor_settings_show_a_password():
