@@ -71,6 +71,11 @@ def tools_note(home: str, session_id: str) -> str:
     return os.path.join(home, "brain", "door", f"{session_id}.tools.json")
 
 
+def reads_note(home: str, session_id: str) -> str:
+    """Path of what is there while a session's reads are noted (``read_cache``)."""
+    return os.path.join(home, "brain", "door", f"{session_id}.reads")
+
+
 def migrated_note(home: str) -> str:
     """Path of what says that every upgrade step of this version ran here; may be deleted."""
     return os.path.join(home, "brain", f"migrated-{STEPS_KNOWN}")
@@ -97,6 +102,11 @@ def _stop(event: Event, home: str) -> bool:
     from hooks.context.marks import nothing_new
 
     return nothing_new(home, event.transcript_path) and _outbox_is_empty(home)
+
+
+def _compact(event: Event, home: str) -> bool:
+    """As a stop, and no read is noted that has to be forgotten."""
+    return _stop(event, home) and not os.path.lexists(reads_note(home, event.session_id))
 
 
 def _display(event: Event, _home: str) -> bool:
@@ -163,7 +173,7 @@ def _plain(session_id: str) -> bool:
 _CHECKS: dict[str, Callable[[Event, str], bool]] = {
     "UserPromptSubmit": _prompt,
     "Stop": _stop,
-    "PreCompact": _stop,
+    "PreCompact": _compact,
     "MessageDisplay": _display,
     "PreToolUse": _tool,
     "PostToolUse": _tool,

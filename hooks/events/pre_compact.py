@@ -1,4 +1,5 @@
 STEPS = (
+    "forget_reads",
     "collect_markers",
     "log_transcript",
     "count_tokens",

@@ -1,4 +1,5 @@
 STEPS = (
+    "forget_reads",
     "index_session",
     "record_scope",
     "inject_memory",

@@ -46,6 +46,7 @@ BUDGET: dict[str, set[str]] = {
     "hooks.context.operation": set(),
     "hooks.context.edits": set(),
     "hooks.context.breaker": set(),
+    "hooks.context.read_cache": set(),
     "hooks.quick": set(),
     "hooks.dispatch": set(),
     "hooks.server": set(),

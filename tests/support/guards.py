@@ -80,8 +80,8 @@ def denial(run: Run) -> str:
     return said.get("permissionDecisionReason", "") if said.get("permissionDecision") else ""
 
 
-def switch_controls_off(home: Path) -> None:
-    put(home, CONTROLS, {"off": True})
+def switch_controls_off(home: Path, *, off: bool = True) -> None:
+    put(home, CONTROLS, {"off": off})
 
 
 def all_at_once(number: int, do: Callable[[], Run]) -> list[Run]:
