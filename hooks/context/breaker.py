@@ -14,6 +14,8 @@ of the tool; where it reports it to no event, it cannot be.
 
 from __future__ import annotations
 
+from hooks.context.operation import EDITORS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -109,7 +111,12 @@ def _all(some: tuple[str, ...], parts: Collection[str]) -> bool:
 
 
 def denied(document: Document, operation: Operation) -> Failure | None:
-    """Return the failure for which ``operation`` must not run again before an edit."""
+    """Return the failure for which ``operation`` must not run again before an edit.
+
+    The tools that edit always run: an edit is the way out.
+    """
+    if operation.tool in EDITORS:
+        return None
     op = (operation.tool, *operation.parts)
     found = [one for one in failures(document) if one.op == op and one.since >= DENY_AT]
     return found[-1] if found else None
@@ -123,7 +130,8 @@ def cares(document: Document, *, denies: bool) -> list[str]:
     if not denies:  # only a success of what failed can change anything
         return [f"PostToolUse:{tool}" for tool in dict.fromkeys(one.op[0] for one in found)]
     open_for = dict.fromkeys(one.op[0] for one in found if one.since >= DENY_AT)
-    return ["PostToolUse:*", *(f"PreToolUse:{tool}" for tool in open_for)]
+    tools = [tool for tool in open_for if tool not in EDITORS]
+    return ["PostToolUse:*", *(f"PreToolUse:{tool}" for tool in tools)]
 
 
 def warning(operation: Operation, failure: Failure) -> str:

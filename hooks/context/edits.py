@@ -7,6 +7,7 @@ runs a program of the tables below. It falls to "an edit": it only ever keeps a 
 
 from __future__ import annotations
 
+from hooks.context.operation import EDITORS
 from hooks.context.shell_words import commands, operands, writers
 
 TYPE_CHECKING = False
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from hooks.context.shell_words import Command
 
-TOOLS = ("Edit", "MultiEdit", "Write", "NotebookEdit")
 _MCP = ("write", "edit", "create", "update", "replace", "insert", "delete", "move", "patch")
 # Programs that change files whatever their arguments are.
 _ANYWAY = (
@@ -50,7 +50,7 @@ _SAYS_WRITE = ("write", "'w'", '"w"', "'a'", '"a"', "File.")
 
 def edits(tool: str, tool_input: Mapping[str, object]) -> bool:
     """Say whether a successful call of ``tool`` is an edit."""
-    if tool in TOOLS:
+    if tool in EDITORS:
         return True
     if tool.startswith("mcp__"):
         name = tool.rpartition("__")[2].lower()

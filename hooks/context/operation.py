@@ -19,6 +19,7 @@ else:
 
 # What every denial of ours begins with: a denial is no failure of the tool, and never counted.
 OURS = "brainhooks guard: "
+EDITORS = ("Edit", "MultiEdit", "Write", "NotebookEdit")  # the tools that change a file
 _PARTS = 6  # commands of a script that tell it from another
 _PART = 48  # characters of one
 _END = 4_096  # characters of an error that are read at each end

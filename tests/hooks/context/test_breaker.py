@@ -20,7 +20,7 @@ from hooks.context.breaker import (
     succeeded,
     warning,
 )
-from hooks.context.operation import Operation
+from hooks.context.operation import EDITORS, Operation
 from hooks.context.session_state import MAX_VALUE
 
 TEST, PUSH = Operation("Bash", ("npm test",)), Operation("Bash", ("git push",))
@@ -107,6 +107,14 @@ def test_a_command_that_edits_before_it_fails_is_never_denied():
     for _ in range(30):
         document, _ = fail(document, edited=True)
     assert denied(document, TEST) is None
+
+
+@pytest.mark.parametrize("tool", EDITORS)
+def test_the_tools_that_edit_are_told_and_never_denied(tool):
+    document = times(40, Operation(tool))
+    assert fail(document, Operation(tool))[1].times == 41
+    assert denied(document, Operation(tool)) is None
+    assert cares(document, denies=True) == ["PostToolUse:*"]
 
 
 def test_nothing_that_failed_while_denials_were_off_counts_for_one():

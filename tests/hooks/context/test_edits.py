@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hooks.context.edits import TOOLS, edits, edits_first
+from hooks.context.edits import edits, edits_first
+from hooks.context.operation import EDITORS
 from tests.support.run_hook import recorded
 
 WRITES = (
@@ -52,7 +53,7 @@ def test_a_command_that_only_looks_is_none(command: str) -> None:
     assert not edits("Bash", {"command": command})
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", EDITORS)
 def test_the_tools_that_edit_are_edits(tool: str) -> None:
     assert edits(tool, {})
 
