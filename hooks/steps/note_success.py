@@ -1,13 +1,14 @@
 """Forget the failures that a success ends; an edit lets run again what was denied.
 
-It falls quiet: without state nothing was counted. Of a shell script only what has run and
-succeeded for certain counts as a success, and a command in the background has only begun.
+It falls quiet: without state nothing was counted. It forgets with the controls off, too: what was
+repaired meanwhile must not be denied once they are on again. Of a shell script only what has run
+and succeeded for certain counts as a success, and a command in the background has only begun.
 """
 
 from __future__ import annotations
 
 from hooks.context import breaker
-from hooks.context.guard import state_of
+from hooks.context.scope_log import valid_session
 from hooks.context.session_state import Key, change, document
 
 TYPE_CHECKING = False
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 def run(ctx: Ctx) -> Sequence[Reply]:
     event = ctx.event
-    state, key = state_of(ctx), Key("breaker", event.session_id)
+    if not valid_session(event.session_id):
+        return ()
+    state, key = ctx.state, Key("breaker", event.session_id)
     if state is None or not document(state.read([key])[0]):
         return ()
     from hooks.context.edits import edits

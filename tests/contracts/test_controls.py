@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.guards import bash, before, denial, have_failed
 from tests.support.redis_servers import Server, binary
 from tests.support.run_cli import run_cli
 from tests.support.run_hook import run_verb
 from tests.support.session import Session
 
 FAILURES = 5  # the breaker tells at so many
+
+
+def edit_a_file(session):
+    session.fire("PostToolUse.Edit")
 
 
 @pytest.fixture(params=["state.db", "redis"])
@@ -94,6 +99,21 @@ def test_switched_in_a_shell_it_holds_in_the_agent(open_session, home, env):
     assert not is_told(session)
     assert run_cli("controls", "on", home=home, env=env).stdout == "Controls are on.\n"
     assert is_told(open_session())
+
+
+@pytest.mark.parametrize("repaired", [lambda one: bash(one, "npm test"), edit_a_file])
+def test_what_was_repaired_while_they_were_off_is_not_denied_once_they_are_on(
+    home, project, repaired
+):
+    session = Session(home, project, env={"BRAINHOOKS_BREAKER_DENY": "1"})
+    session.start()
+    have_failed(session, 10)
+    assert denial(before(session))
+    session.prompt("disable controls")
+    assert not denial(before(session))
+    repaired(session)
+    session.prompt("enable controls")
+    assert not denial(before(session))
 
 
 def test_memory_goes_on_while_controls_are_off(open_session):
