@@ -14,7 +14,7 @@ import statistics
 import uuid
 from typing import TYPE_CHECKING
 
-from bench import guards, service
+from bench import doors, guards, service
 from bench.measure import PYTHON, Case, Job, measure, peak_bytes, syncs, wall_s
 from bench.workload import FOLDER, MB, PROJECT, Bench, make_transcript
 from tests.support.git import make_repo
@@ -168,6 +168,7 @@ def main() -> None:
     print(f"{PYTHON}, {platform.python_version()}, load {os.getloadavg()[0]:.1f}", flush=True)
     events(rounds, bed)
     guards.measure_guards(rounds, row, verdict)
+    doors.measure(max(3, rounds // 8), row, verdict, dict(os.environ))
     scanning(max(3, rounds // 4), bed)
     service.measure(max(3, rounds // 4), row, verdict)
     archiving(max(3, rounds // 8))

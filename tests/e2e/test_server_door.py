@@ -56,7 +56,10 @@ def test_installed_through_the_marketplace_it_is_the_same_plugin(client, api, pl
     installed_from(client, plugin, name="brainhooks-server")
     assert verbs_of(client) == sorted(path.stem for path in (plugin / "commands").glob("*.md"))
     round_trip(client, api)
-    assert "is started by" not in client.verb("doctor")
+    client.extra = {"PATH": os.pathsep.join([client.env["PATH"], str(client.binary.parent)])}
+    looked = client.shell("doctor", "--json").stdout
+    assert "the hooks are started by brainhooks-server@brainhooks" in looked
+    assert "bears the server door" in looked
 
 
 def test_a_command_that_fails_again_and_again_is_told_and_nothing_else_is(served, api):
