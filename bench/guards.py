@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SILENT = {"state.db": 1.8, "Redis": 2.0}  # most, times F
 DECIDING = 3.3
 FAILING = {"command": "npm test"}
+GUARDS = {"BRAINHOOKS_BREAKER_DENY": "1", "BRAINHOOKS_READ_CACHE": "1"}
 FAILURES = 10  # after which the breaker denies
 
 
@@ -28,7 +29,7 @@ class Guarded:
         self.kept_in = kept_in
         self.bench = Bench(f"guards-{kept_in.lower()}")
         self.bench.fresh()
-        self.bench.env |= {"BRAINHOOKS_BREAKER_DENY": "1"} | ({"REDIS_URL": url} if url else {})
+        self.bench.env |= GUARDS | ({"REDIS_URL": url} if url else {})
         for session in ("calm", "counting", "failing"):
             wall_s(self.bench.start(session))
             for _ in range(2):
@@ -37,6 +38,10 @@ class Guarded:
             wall_s(self.fails("failing"))
         wall_s(self.fails("counting"))
         assert b'"deny"' in said(self.asks("failing")), "nothing is denied"
+        self.file = self.bench.home.parent / "read.txt"
+        self.file.write_text("a line\n" * 200, encoding="utf-8")
+        wall_s(self.reads())
+        assert b"is unchanged since" in said(self.reads_again()), "no read is answered"
         assert said(self.asks("calm")) == b"", "a calm session is not silent"
 
     def asks(self, session: str) -> Job:
@@ -51,12 +56,31 @@ class Guarded:
         fields = {"tool_input": FAILING, "error": error}
         return self.bench.job("PostToolUseFailure", session_id=session, **fields)
 
+    def reads(self) -> Job:
+        shown = {"filePath": str(self.file), "content": self.file.read_text(encoding="utf-8")}
+        shown |= {"numLines": 201, "startLine": 1, "totalLines": 201}
+        asked = {"file_path": str(self.file)}
+        said = {"type": "text", "file": shown}
+        fields = {"tool_input": asked, "tool_response": said}
+        return self.bench.job("PostToolUse.Read", session_id="calm", **fields)
+
+    def reads_again(self) -> Job:
+        asked = {"file_path": str(self.file)}
+        return self.bench.job("PreToolUse.Read", session_id="calm", tool_input=asked)
+
+    def known_read(self) -> Job:
+        """A read is answered once: it has to be noted anew for each."""
+        wall_s(self.reads())
+        return self.reads_again()
+
     def cases(self) -> list[Case]:
         silent, where = SILENT[self.kept_in], self.kept_in
         return [
             Case(f"PreToolUse, silent, {where}", silent, lambda: self.asks("calm")),
             Case(f"PostToolUse, silent, {where}", silent, lambda: self.succeeds("calm")),
             Case(f"PreToolUse denies, {where}", DECIDING, lambda: self.asks("failing")),
+            Case(f"a known read is answered, {where}", DECIDING, self.known_read),
+            Case(f"a read is noted, {where}", DECIDING, self.reads),
             Case(f"PostToolUse looks, {where}", DECIDING, lambda: self.succeeds("counting")),
             Case(f"a failure counts, {where}", DECIDING, lambda: self.fails("counting")),
         ]

@@ -112,7 +112,8 @@ class Bench:
         payload = recorded(event, cwd=str(PROJECT), **fields)
         given.write_text(json.dumps(payload) + "\n", encoding="utf-8")
         entry = str(ROOT / "hooks" / "__main__.py")
-        return Job([PYTHON, "-I", "-S", entry, event], self.env, str(given))
+        command = [PYTHON, "-I", "-S", entry, payload["hook_event_name"]]
+        return Job(command, self.env, str(given))
 
     def start(self, session: str = "") -> Job:
         return self.job("SessionStart", session_id=session or str(uuid.uuid4()), transcript_path="")
