@@ -8,6 +8,7 @@ import re
 import pytest
 
 from hooks.dispatch import EVENTS
+from tests.support.guards import have_failed
 from tests.support.redis_servers import Server, binary
 from tests.support.run_hook import ROOT, recorded, run_hook, wait_for_workers
 
@@ -109,6 +110,21 @@ def test_an_event_with_nothing_to_do_loads_the_door_only(event, home, session):
     ours = {name for name in names if name.split(".")[0] in ("hooks", "scripts")}
     assert ours <= DOOR
     assert (HEAVY | OF_PYTHON) & names == set()
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolUseFailure"])
+def test_a_tools_event_that_has_to_look_loads_no_patterns_and_nothing_behind_them(
+    event, home, session
+):
+    home.mkdir()
+    asked_for = {"BRAINHOOKS_BREAKER_DENY": "1", "BRAINHOOKS_READ_CACHE": "1"}
+    (home / "settings.json").write_text(json.dumps(asked_for), encoding="utf-8")
+    current = session()
+    prepare(current)
+    have_failed(current, 10)
+    names, _ = loaded(event, home, current)
+    assert "hooks.context.breaker" in names
+    assert (HEAVY | SPARED | {"select", "socket"}) & names <= {"select"}
 
 
 def test_the_list_of_events_is_the_one_that_the_plugin_registers():
