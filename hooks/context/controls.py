@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from hooks.context.guard import CONTROLS, says_off
-from hooks.context.session_state import allow_redis_py, connect, document
+from hooks.context.session_state import connect, document
 from scripts.swarm_v2.wire_json import dumps
 
 TYPE_CHECKING = False
@@ -76,8 +76,7 @@ def _made(settings: Settings) -> bool:
 
 
 def _open(settings: Settings, at: datetime, wait_s: float) -> SessionState:
-    allow_redis_py()  # a person asked
-    return connect(settings, at, wait_s)
+    return connect(settings, at, wait_s, redis_py=True)  # a person asked
 
 
 def _read(state: SessionState, at: datetime) -> Controls:

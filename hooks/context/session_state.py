@@ -99,21 +99,27 @@ def open_state(settings: Settings, at: datetime) -> SessionState | None:
     return None
 
 
-def connect(settings: Settings, at: datetime, wait_s: float = WAIT_S) -> SessionState:
+def connect(
+    settings: Settings, at: datetime, wait_s: float = WAIT_S, *, redis_py: bool = False
+) -> SessionState:
     """Open the configured backend; ``wait_s`` is for those whom no agent waits for.
+
+    ``redis_py``: also by what takes it, this once.
 
     Raises:
         StateDown: it is not to be had; OutOfReachError: only not from this process.
         SettingsError: REDIS_URL or REDIS_KEY_PREFIX cannot be used.
     """
     if settings.redis.url:
-        return _connect_redis(settings, at, wait_s)
+        return _connect_redis(settings, at, wait_s, redis_py=redis_py or _redis_py[0])
     from hooks.context.state_embedded import EmbeddedState
 
     return EmbeddedState.open(settings.home, at)
 
 
-def _connect_redis(settings: Settings, at: datetime, wait_s: float) -> SessionState:
+def _connect_redis(
+    settings: Settings, at: datetime, wait_s: float, *, redis_py: bool
+) -> SessionState:
     from hooks.context.redis_url import parse
 
     place = parse(settings.redis.url)
@@ -121,7 +127,7 @@ def _connect_redis(settings: Settings, at: datetime, wait_s: float) -> SessionSt
         from hooks.context.state_redis import RedisState
 
         return RedisState.connect(settings, place, at, wait_s)
-    if not _redis_py[0]:
+    if not redis_py:
         raise OutOfReachError
     from hooks.context.state_redis_py import RedisPyState
 

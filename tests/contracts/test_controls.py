@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.guards import bash, before, denial, have_failed
-from tests.support.redis_servers import Server, binary
+from tests.support.redis_servers import Server, binary, tls_binary, tls_options
 from tests.support.run_cli import run_cli
 from tests.support.run_hook import run_verb
 from tests.support.session import Session
@@ -133,3 +133,14 @@ def test_the_key_in_redis_has_no_time_to_live_also_where_an_end_was_asked_for(
             found = server.keys()
             [key] = [key for key in found if key.endswith(":controls:switch")]
             assert server.ask("TTL", key) == -1
+
+
+def test_a_switch_in_a_redis_that_no_hook_reaches_is_stored_all_the_same(home, project, tmp_path):
+    with Server(tmp_path / "redis", tls_binary(), *tls_options(tmp_path)) as server:
+        url = f"rediss://127.0.0.1:{server.tls_port}?ssl_ca_certs={tmp_path / 'cert.pem'}"
+        done = run_cli("controls", "off", home=home, env={"REDIS_URL": url})
+        assert done.stdout.startswith("Controls are off on this installation"), done.stderr
+        (key,) = server.keys()
+        assert key.endswith(":controls:switch")
+        said = run_cli("brain_status", home=home, env={"REDIS_URL": url}).stdout
+        assert said.startswith("brainhooks: controls are off on this installation")
