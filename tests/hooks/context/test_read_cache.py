@@ -163,6 +163,13 @@ def test_a_file_that_may_have_changed_is_no_known_one(file, change):
     assert noted(known, look(Asked(str(file)), "", "e")) == ""
 
 
+def test_a_file_whose_time_of_change_moved_alone_is_another(file):
+    was, first = mark(file), file.stat().st_ctime_ns
+    while file.stat().st_ctime_ns == first:  # until the file system's clock has ticked
+        file.chmod(0o600)
+    assert mark(file) != was
+
+
 def test_a_link_that_points_elsewhere_is_another_file(file, tmp_path):
     link, other = tmp_path / "link", tmp_path / "b.txt"
     shutil.copy2(file, other)

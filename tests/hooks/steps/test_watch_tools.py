@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from hooks.context.breaker import count
+from hooks.context.operation import Operation
+from hooks.context.state_embedded import EmbeddedState
 from hooks.context.tool_watch import EDITING
+from hooks.dispatch import Ctx
+from hooks.payload import Event
 from hooks.quick import tools_note
+from hooks.settings import Settings
+from hooks.steps import watch_tools
 from tests.support.guards import all_at_once, bash, failing, have_failed
 
 
@@ -45,3 +52,28 @@ def test_eight_hooks_at_once_leave_a_note_that_knows_every_failure(session):
     all_at_once(8, lambda: failing(mine, tool_name=tools[next(names)]))
     assert sorted(cares(mine)) == sorted(f"PostToolUse:{tool}" for tool in tools)
     mine.settle()
+
+
+class Overtaken(EmbeddedState):
+    """A state in which another hook counts a failure once this one has looked."""
+
+    overtakes = True
+
+    def read(self, keys):
+        found = super().read(keys)
+        if self.overtakes:
+            self.overtakes = False
+            document, _ = count({}, Operation("Read"), "e", edited=False, denies=False)
+            self.write(keys[0], json.dumps(document).encode())
+        return found
+
+
+def test_a_failure_that_is_counted_while_the_note_is_written_is_in_it(home, project, noon):
+    event = Event("PostToolUse", session_id="s-1", cwd=str(project), tool_name="Bash")
+    ctx = Ctx(event, Settings(str(home)), {}, noon)
+    home.mkdir()
+    ctx._state, ctx._asked_for_state = Overtaken.open(str(home), noon), True
+    watch_tools.run(ctx)
+    ctx.close()
+    note = json.loads(Path(tools_note(str(home), "s-1")).read_text(encoding="utf-8"))
+    assert "PostToolUse:Read" in note["cares"]
