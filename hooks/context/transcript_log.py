@@ -40,6 +40,7 @@ FOREGROUND_LOG_BYTES = 4 << 20
 WAIT_S = 0.2  # for another process that writes the same log; the worker waits longer
 PATIENT_S = 60.0
 _NEEDLES = (b'"user"', b'"assistant"')
+_PART = 1 << 20  # characters of turns that are held before they are appended
 
 
 def path_of(home: str, session: str) -> str:
@@ -107,35 +108,49 @@ class Log:
         change(self._state, key_of(self._session), edit)
 
     def _append(self, opened: Mapping[str, Follower]) -> None:
-        new = [row for name, follower in opened.items() for row in self._turns(name, follower)]
-        if not new:
-            return
-        fd = _open(self._path)
+        """Append a part at a time: killed in the middle, what is there is known by its uuid."""
+        fd, known = -1, set[str]()
         try:
-            known = _mend(fd)
-            lines = []
-            for row in new:
-                uuid = str(row["uuid"])
-                if uuid not in known:
-                    known.add(uuid)
-                    lines.append(dumps(row) + "\n")
-            _write_all(fd, "".join(lines).encode("ascii"))
+            for name, follower in opened.items():
+                for rows in self._parts(name, follower):
+                    if fd < 0:
+                        fd = _open(self._path)
+                        known = _mend(fd)
+                    _write_new(fd, rows, known)
         finally:
-            os.close(fd)
+            if fd >= 0:
+                os.close(fd)
 
-    def _turns(self, name: str, follower: Follower) -> list[dict[str, object]]:
+    def _parts(self, name: str, follower: Follower) -> Iterator[list[dict[str, object]]]:
+        """Yield the new turns, no more at once than are held in memory without a thought.
+
+        A part ends behind an assistant's line: whose those before it are, it says itself.
+        """
         from hooks.context.turn import turn
 
         agent = "" if name == "main" else name.removeprefix("agent-")
         rows: list[tuple[dict[str, object], datetime | None]] = []
         dated: datetime | None = None
+        size = 0
         for line in follower.objects(_NEEDLES):
             dated = parse_iso(line.get("timestamp")) or dated
             said = turn(line, session=self._session, agent=agent)
-            if said is not None:
-                rows.append((said, dated))
+            if said is None:
+                continue
+            rows.append((said, dated))
+            size += len(str(said["text"]))
+            if size > _PART and (said["role"] == "assistant" or size > 2 * _PART):
+                yield from self._taken(rows)
+                rows, size = [], 0
+        yield from self._taken(rows)
+
+    def _taken(
+        self, rows: list[tuple[dict[str, object], datetime | None]]
+    ) -> Iterator[list[dict[str, object]]]:
         _credit(rows, self._session)
-        return [row for row, when in rows if self._allowed.takes(when, str(row["session"]))]
+        taken = [row for row, when in rows if self._allowed.takes(when, str(row["session"]))]
+        if taken:
+            yield taken
 
     def _size(self) -> int:
         try:
@@ -187,6 +202,17 @@ def _uuids(lines: bytes) -> Iterator[str]:
         row = load_object(line) if line else None
         if row is not None and isinstance(row.get("uuid"), str):
             yield str(row["uuid"])
+
+
+def _write_new(fd: int, rows: list[dict[str, object]], known: set[str]) -> None:
+    """Append those whose uuid is not ``known``, and know them from now on."""
+    lines = []
+    for row in rows:
+        uuid = str(row["uuid"])
+        if uuid not in known:
+            known.add(uuid)
+            lines.append(dumps(row) + "\n")
+    _write_all(fd, "".join(lines).encode("ascii"))
 
 
 def _write_all(fd: int, data: bytes) -> None:

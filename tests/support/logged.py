@@ -29,9 +29,9 @@ class Logged:
                 file.write(self.line(uuid, **fields))
 
     def line(self, uuid, *, at="", kind="user", **fields):
-        message = {"role": kind, "content": f"text of {uuid}"}
         stamp = at or self.at.isoformat()
-        row = {"type": kind, "uuid": uuid, "timestamp": stamp, "message": message, **fields}
+        said = {"message": {"role": kind, "content": f"text of {uuid}"}, **fields}
+        row = {"type": kind, "uuid": uuid, "timestamp": stamp, **said}
         return json.dumps(row).encode() + b"\n"
 
     def run(self, *, patient=False, state=None, folder="/"):

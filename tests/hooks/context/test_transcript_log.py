@@ -160,3 +160,15 @@ def test_a_long_transcript_is_logged_by_the_worker(home, session):
     wait_for_workers(home)
     with open(path_of(str(home), current.id), "rb") as file:
         assert [json.loads(line)["text"][:3] for line in file] == ["xxx", "two"]
+
+
+def test_whose_a_forks_lines_are_is_known_across_the_parts(logged):
+    text = "a word. " * 4_000
+    with logged.path.open("ab") as file:
+        for number in range(50):
+            asked, said = ({"role": role, "content": text} for role in ("user", "assistant"))
+            file.write(logged.line(f"q{number}", message=asked))
+            origin = {"requestSessionId": "origin"} if number < 45 else {}
+            file.write(logged.line(f"a{number}", kind="assistant", message=said, **origin))
+    assert logged.run(patient=True)
+    assert [row["session"] for row in logged.rows()] == ["origin"] * 90 + [logged.session] * 10

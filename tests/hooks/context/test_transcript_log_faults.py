@@ -120,34 +120,52 @@ def test_another_writer_is_not_waited_for_long_by_a_hook(logged):
     assert logged.uuids() == ["a", "b"]
 
 
+FULL = """
+import resource, signal, sys
+sys.path.insert(0, {root!r})
+from datetime import datetime
+from pathlib import Path
+from tests.support.logged import Logged
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+one = Logged({home!r}, Path({folder!r}), datetime.fromisoformat({at!r}))
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+try:
+    one.run(patient=True)
+except OSError:
+    print("full")
+"""
+
+
+def run_where_a_file_holds(logged, size):
+    words = {"root": str(ROOT), "home": logged.home, "folder": str(logged.path.parent)}
+    script = FULL.format(**words, at=logged.at.isoformat(), size=size)
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, timeout=60, capture_output=True, text=True
+    )
+    assert done.stdout == "full\n", done.stderr
+
+
 def test_a_full_disk_leaves_a_whole_log_and_nothing_is_lost(logged):
     logged.say("a")
     logged.run()
     size = os.stat(logged.log).st_size
     logged.say("b")
-    script = f"""
-import resource, sys
-sys.path.insert(0, {str(ROOT)!r})
-from datetime import datetime
-from pathlib import Path
-from tests.support.logged import Logged
-import signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-one = Logged({logged.home!r}, Path({str(logged.path.parent)!r}),
-             datetime.fromisoformat({logged.at.isoformat()!r}))
-resource.setrlimit(resource.RLIMIT_FSIZE, ({size + 20}, {size + 20}))
-try:
-    one.run()
-except OSError:
-    print("full")
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], check=False, timeout=60, capture_output=True, text=True
-    )
-    assert done.stdout == "full\n", done.stderr
+    run_where_a_file_holds(logged, size + 20)
     assert os.stat(logged.log).st_size == size
     logged.run()
     assert logged.uuids() == ["a", "b"]
+
+
+def test_a_long_transcript_is_appended_part_by_part_and_never_held_whole(logged):
+    text = "a word. " * 4_000
+    with logged.path.open("ab") as file:
+        for number in range(80):
+            message = {"role": "assistant", "content": text}
+            file.write(logged.line(f"u{number}", kind="assistant", message=message))
+    run_where_a_file_holds(logged, 2_000_000)
+    assert 0 < len(logged.uuids()) < 80
+    logged.run(patient=True)
+    assert logged.uuids() == [f"u{number}" for number in range(80)]
 
 
 STEP = st.sampled_from(["say", "double", "run", "lose", "tear", "truncate", "unfinished"])
