@@ -83,9 +83,16 @@ class Asked:
             translated(self._client.ping)
 
     def keys(self, pattern: str) -> Iterator[bytes]:
-        """Yield keys until all, or the wait, are over."""
+        """Yield keys until all, or the wait, are over.
+
+        Raises:
+            StateDown: it does not list them, or not to us.
+        """
         if self._link is None:
-            yield from self._client.scan_iter(match=pattern, count=1_000)
+            from hooks.context.state_redis_py import translated
+
+            found = self._client.scan_iter(match=pattern, count=1_000)
+            yield from translated(lambda: list(islice(found, MOST_KEYS)))
             return
         cursor: Any = b"0"
         while True:

@@ -114,3 +114,16 @@ def test_what_takes_redis_py_is_asked_and_where_it_is_not_had_is_said(look_at, t
             found = said(look_at(servers.url))
     assert [level for level, _ in found] == ["note", "ok"]
     assert "a process of its own" in found[0][1]
+
+
+@pytest.mark.parametrize("rights", ["+@all -scan", "+@all"])
+def test_a_user_that_may_not_list_keys_is_well_through_redis_py_too(look_at, tmp_path, rights):
+    folder = tmp_path / "r"
+    folder.mkdir()
+    options = (f"user me on >{SECRET} ~* {rights}", "requirepass other", *tls_options(folder))
+    with Server(folder, tls_binary(), *options) as server:
+        server.ask("SET", "agentihooks:controls", "off", password="other")
+        at = f"rediss://me:{SECRET}@127.0.0.1:{server.tls_port}"
+        found = said(look_at(f"{at}?ssl_ca_certs={folder / 'cert.pem'}"))
+    counted = ["note"] if rights == "+@all" else []
+    assert [level for level, _ in found] == ["note", "ok", *counted]
