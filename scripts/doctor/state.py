@@ -100,7 +100,7 @@ class Asked:
             if not isinstance(found, list) or len(found) != 2:
                 return
             cursor, some = found
-            yield from some  # type: ignore[misc]  # as a Redis answers
+            yield from some
             if cursor == b"0":
                 return
 
