@@ -48,6 +48,16 @@ def brain_id(settings: Settings | None = None) -> str:
     return brain_identity(path=os.path.join(settings.home, LOCAL_DATABASE))
 
 
+def why_invalid(settings: Settings) -> str:
+    """Say why what is configured can be no brain. No address is shown: it may hold a secret."""
+    if settings.brain_url:
+        return "BRAIN_URL is no address of a brain"
+    if not settings.brain_path:
+        return "BRAIN_SOURCE_TYPE is file, and no BRAIN_SOURCE_PATH names the folder"
+    said = f"BRAIN_SOURCE_PATH is {settings.brain_path!r}, which is no whole path"
+    return f"{said}: it would be another folder wherever a hook runs"
+
+
 def _url_identity(url: str) -> str:
     try:
         return brain_identity(url=url)

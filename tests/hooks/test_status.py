@@ -283,13 +283,13 @@ def test_a_lost_ledger_is_told(home, look):
     assert status["migration"]["steps"] == steps["steps"]
 
 
-@pytest.mark.parametrize("damage", [b"{", b'{"steps": "x"}'])
+@pytest.mark.parametrize("damage", [b"{", b'{"steps": "x"}', b'{"steps": [{"name": "n"}, 1]}'])
 def test_a_damaged_list_of_steps_is_told(home, look, damage):
     home.mkdir()
     (home / "migrations.json").write_bytes(damage)
     (problem,) = look()["problems"]
     assert "migrations.json is damaged" in problem["what"]
-    assert problem["next"] == "brainhooks migrate"
+    assert problem["next"].startswith("brainhooks migrate ")
 
 
 def test_a_piece_that_cannot_be_read_does_not_hide_the_others(home, look):

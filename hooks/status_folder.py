@@ -1,0 +1,58 @@
+"""A file brain's folder in the status: where it should be, and what in it is not served."""
+
+from __future__ import annotations
+
+import os
+
+from hooks.context.brain_adapter import why_invalid
+from hooks.settings import SETTINGS_FILE
+from hooks.status_piece import Piece, Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from hooks.settings import Settings
+    from hooks.status_piece import Look
+
+MOST_NAMED = 3
+
+
+def misplaced(settings: Settings, env: Mapping[str, str]) -> Problem:
+    """Tell of an address or a folder that can be no brain's: what, set where, and what to set."""
+    what = f"{why_invalid(settings)}; markers wait in the outbox"
+    if settings.brain_url:
+        return Problem("red", what, "set BRAIN_URL to http(s)://host[:port]/path, or unset it")
+    name = "BRAIN_SOURCE_PATH" if settings.brain_path else "BRAIN_SOURCE_TYPE"
+    where = "the environment" if env.get(name) else os.path.join(settings.home, SETTINGS_FILE)
+    todo = "to the whole path of a folder that is there (/… or ~/…), or unset BRAIN_SOURCE_TYPE"
+    return Problem("red", what, f"in {where}, set BRAIN_SOURCE_PATH {todo}")
+
+
+def folder(
+    look: Look, data: Mapping[str, Any], health_of: Callable[[Look], dict[str, object]]
+) -> Piece:
+    from hooks.errors import BrainUnreachable
+    from hooks.status_outbox import hindrance
+
+    try:
+        health = health_of(look)
+    except BrainUnreachable as err:
+        told = hindrance(look)[0]  # by the outbox, which asks the same brain
+        return Piece(data, () if told else (Problem("yellow", str(err), err.hint),))
+    aside = [(row["file"], row["why"]) for row in health["aside"]]  # type: ignore[attr-defined]
+    number, path = int(str(health["set_aside"])), str(health["path"])
+    return Piece({**data, "health": health}, set_aside(path, number, aside))
+
+
+def set_aside(path: str, number: int, aside: list[tuple[str, str]]) -> tuple[Problem, ...]:
+    """Tell what lies in the folder and is not served: ``number`` files, the first ones named."""
+    if not number:
+        return ()
+    named = [f"{where} ({why})" for where, why in aside[:MOST_NAMED]]
+    named += [f"{number - MOST_NAMED} more"] if number > MOST_NAMED else []
+    verb = "file is" if number == 1 else "files are"
+    what = f"{number} {verb} not served from {path}: {', '.join(named)}"
+    todo = "take what you want from each into the page it belongs to, then delete it"
+    return (Problem("yellow", what, todo),)
