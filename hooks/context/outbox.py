@@ -149,7 +149,11 @@ def read(home: str, name: str) -> Document:
         OutboxError: it cannot be read or is not one; it will never be.
         FileNotFoundError: somebody else (another program, a person's forget) took it.
     """
-    path = os.path.join(folder(home), name)
+    return _read_in(folder(home), name)
+
+
+def _read_in(place: str, name: str) -> Document:
+    path = os.path.join(place, name)
     try:
         data = atomic.read(path, MAX_BYTES)
     except OSError as err:
@@ -249,15 +253,19 @@ def body(document: Mapping[str, object]) -> Document:
 
 
 def newest(home: str, limit: int) -> list[Document]:
-    """Return at most ``limit`` waiting documents, the newest first; damaged ones are left out."""
+    """Return at most ``limit`` waiting documents, the newest first; damaged ones are left out.
+
+    The backlog's come last: they go first.
+    """
     found: list[Document] = []
-    for name in reversed(names(home)):
-        if len(found) == limit:
-            break
-        try:
-            found.append(read(home, name))
-        except (OutboxError, FileNotFoundError):  # the drainer deals with them
-            continue
+    for place in (folder(home), backlog_folder(home)):
+        for name in reversed(names_in(place)):
+            if len(found) == limit:
+                return found
+            try:
+                found.append(_read_in(place, name))
+            except (OutboxError, FileNotFoundError):  # the drainer deals with them
+                continue
     return found
 
 
