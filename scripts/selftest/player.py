@@ -26,6 +26,7 @@ class Stage(NamedTuple):
     folder: str
     root: str
     path: str  # PATH, so that git is found
+    more: tuple[tuple[str, str], ...] = ()  # settings of the brain
 
     @property
     def home(self) -> str:
@@ -40,6 +41,7 @@ class Stage(NamedTuple):
             "LANG": "C.UTF-8",
             "CLAUDE_CODE_ENTRYPOINT": "cli",
             "BRAINHOOKS_PRINCIPAL": principal,
+            **dict(self.more),
         }
 
 
