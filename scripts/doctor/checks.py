@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hooks.errors import HookError
-from scripts.doctor import Finding, agent, home, runtime, service
+from scripts.doctor import Finding, agent, folder, home, runtime, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,6 +60,7 @@ CHECKS: dict[str, Callable[[Look], Iterator[Finding]]] = {
     "archive": agent.unsaved,
     "native memory": agent.native_memory,
     "brain service": service.answers,
+    "brain folder": folder.pages,
     "status": status,
 }
 
