@@ -38,6 +38,7 @@ class Run:
         self.brain_id = brain_id(settings)
         self.stopped = ""
         self.counts = {"committed": 0, "replayed": 0, "quarantined": 0}
+        self.claimed: set[str] = set()  # keys
         self.acked: list[Noted] = []  # and not in the receipts yet
         self.changed: set[str] = set()  # projects whose caches are now behind
 

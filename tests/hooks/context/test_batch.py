@@ -121,6 +121,16 @@ def test_a_slow_brain_s_acknowledgements_do_not_wait_for_the_batch(kept, monkeyp
     assert states == [0, 1, 2]
 
 
+def test_two_files_of_one_key_are_posted_once(person):
+    [key] = person.keep("one")
+    [name] = person.waiting()
+    folder = Path(outbox.folder(person.home))
+    (folder / f"19990101T000000000000-{key}.json").write_bytes((folder / name).read_bytes())
+    done = person.drain()
+    assert (done.committed, done.replayed, done.left) == (1, 0, 0)
+    assert len(person.server.requests(MARKER)) == 1
+
+
 def test_more_than_a_batch_goes_in_its_order_and_is_told_by_number(home, project, monkeypatch):
     from hooks.context.flush import drain
 
