@@ -153,8 +153,9 @@ def _cut(text: str) -> str:
 _MORE = "… (too long to show here; the same command in a terminal shows all)"
 
 
-def complaint(err: HookError) -> str:
-    """Write an error as the person reads it: the fact, then the next step."""
+def complaint(err: HookError, said: str = "") -> str:
+    """Write an error as the person reads it: the fact (or what is ``said``), then the next step."""
     from hooks.verbs.wording import plain
 
-    return plain(f"{err}\n  hint: {err.hint}" if err.hint else str(err))
+    fact = said or str(err)
+    return plain(f"{fact}\n  hint: {err.hint}" if err.hint else fact)
