@@ -137,6 +137,8 @@ def _serve(name: str, env: Mapping[str, str], stdin: int, stdout: int, now: floa
             _refuse_verb(err, stdout)
     except BrokenPipeError:  # the agent stopped listening
         _note(env, name, now, "nobody reads our answer")
+    except OSError as err:  # the disk, or a stream that is none
+        _note(env, name, now, f"{type(err).__name__}: {err}")
     return 0
 
 
@@ -156,12 +158,15 @@ def _answer(event: Event, env: Mapping[str, str], now: float, stdout: int) -> No
     ctx = Ctx(event, load(env), env, from_epoch(now))
     if not os.path.exists(migrated_note(ctx.settings.home)):
         _migrate(ctx)
-    _mark_run(ctx.settings.home, event.name)
+    _mark_run(ctx)
     answer = encode(handle(ctx), event.name)
     while answer:
         answer = answer[os.write(stdout, answer) :]
     for finish in ctx.after_print:
-        finish()
+        try:
+            finish()
+        except OSError as err:  # it is said; what is left over is said again, or tidied
+            ctx.log(f"after the answer: {err}")
 
 
 def _migrate(ctx: Ctx) -> None:
@@ -178,16 +183,16 @@ def _migrate(ctx: Ctx) -> None:
         ctx.log(f"migrate: {type(err).__name__}: {err}")
 
 
-def _mark_run(home: str, event: str) -> None:
+def _mark_run(ctx: Ctx) -> None:
     """Leave the file whose time says when the event last ran; a home we may not write stays so."""
     from hooks.atomic import make_folder
 
-    path = os.path.join(home, "brain", "last-run", event)
+    path = os.path.join(ctx.settings.home, "brain", "last-run", ctx.event.name)
     try:
         make_folder(os.path.dirname(path))
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
-    except OSError:
-        return
+    except OSError as err:
+        ctx.log(f"the note of when it ran: {err}")
 
 
 def handle(ctx: Ctx) -> list[Reply]:

@@ -53,6 +53,8 @@ def deliver(settings: Settings, session_id: str, event: str, at: datetime) -> tu
     sources = [Source(ids, line) for ids, line in injections.pairs(payload.get("sources"))]
     try:
         injections.note(home, session_id, event, text, sources, at=iso(at))
-    except OSError:  # told all the same; only ``explain`` knows less
-        pass
+    except OSError as err:  # told all the same; only ``explain`` knows less
+        from hooks.log import log
+
+        log(home, iso(at), event, session_id, f"the record of what was told: {err}")
     return text, claimed

@@ -116,6 +116,9 @@ def first_time_here(ctx: Ctx) -> bool:
         atomic.make_folder(folder)
         path = os.path.join(folder, short_digest(ctx.project.id.encode("utf-8", "replace")))
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except OSError:
+    except FileExistsError:
+        return False
+    except OSError as err:
+        ctx.log(f"the note of who was greeted: {err}")
         return False
     return True

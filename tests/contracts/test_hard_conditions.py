@@ -132,19 +132,6 @@ def test_a_read_only_home_still_shows_its_memory_and_gets_the_rest_later(session
     assert texts(disk) == ["before", *MARKERS]
 
 
-@pytest.mark.parametrize("mode", [0o000, 0o300, 0o500])
-def test_a_home_without_rights_stops_nobody_and_heals(session, home, mode):
-    one = session()
-    before(one)
-    home.chmod(mode)
-    try:
-        assert_calm(*events(one, *MARKERS))
-    finally:
-        home.chmod(0o700)
-    heal(one)
-    assert texts(home) == ["before", *MARKERS]
-
-
 def test_a_home_behind_a_link_is_one_home(home, project, tmp_path):
     link = tmp_path / "link"
     home.mkdir()

@@ -71,6 +71,36 @@ def test_a_closed_stream_stops_nobody(session, home, event, fd):
     assert texts(home) == ["before"]
 
 
+@pytest.mark.parametrize("event", ["Stop", "SessionStart"])
+@pytest.mark.parametrize("broken", ["stdin", "stdout"])
+def test_a_stream_that_fails_is_logged_and_stops_nobody(session, home, event, broken):
+    one = session()
+    before(one)
+    one.says(lesson("n0"))
+    payload = one.transcript.parent / "payload.json"
+    own = {"session_id": one.id, "cwd": one.cwd, "transcript_path": str(one.transcript)}
+    said = {"last_assistant_message": lesson("n0"), "source": "clear"}
+    payload.write_text(json.dumps(recorded(event, **own, **said)), encoding="utf-8")
+    stdin = os.open(payload, os.O_WRONLY if broken == "stdin" else os.O_RDONLY)
+    stdout = os.open("/dev/full" if broken == "stdout" else os.devnull, os.O_WRONLY)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(ROOT / "hooks" / "__main__.py"), event],
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env=agent_env(home),
+        check=False,
+    )
+    os.close(stdin)
+    os.close(stdout)
+    wait_for_workers(home)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "[Errno " in log_of(home)
+    assert "unforeseen" not in log_of(home)
+    heal(one)
+    assert texts(home) == ["before", "n0"]
+
+
 def test_ten_megabytes_of_payload_are_read(session, home):
     one = session()
     before(one)
