@@ -14,16 +14,21 @@ _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.E
 def make_folder(path: str) -> None:
     """Create ``path`` and what leads to it, each 0700; an existing folder is left as it is."""
     try:
-        os.mkdir(path, PRIVATE_FOLDER)
-    except FileExistsError:
-        if not os.path.isdir(path):
-            raise
+        _make_last(path)
     except FileNotFoundError:
         above = os.path.dirname(path)
         if above == path:  # "" or a root that is gone: there is nothing to make it in
             raise
         make_folder(above)
-        make_folder(path)
+        _make_last(path)  # some filesystems answer so where nothing can be made: not again
+
+
+def _make_last(path: str) -> None:
+    try:
+        os.mkdir(path, PRIVATE_FOLDER)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
 
 
 def sync_folder(path: str) -> None:
