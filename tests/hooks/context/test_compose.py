@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,6 +88,24 @@ def test_two_ways_to_say_the_same_become_one_line_that_names_both():
 def test_different_memories_are_never_folded():
     assert len(fold([item(1, "use tabs in Go"), item(2, "use spaces in Go")])) == 2
     assert len(fold([item(1, "!!!"), item(2, "???")])) == 2
+
+
+@pytest.mark.parametrize("size", [1_000, 2_100, 9_900, 12_000])
+@pytest.mark.parametrize("budget", [3_000, 9_900])
+def test_of_a_feed_of_any_size_the_gravest_comes_first_in_one_block_inside_the_budget(size, budget):
+    """The client shows a preview of 2,000 units of an output of more than 10,000."""
+    step = 250
+    texts = [f"{n:03d} " + f"word{n} " * (step // 9) for n in range(size // step)]
+    items = [item(n, text, severity="low") for n, text in enumerate(texts)]
+    grave = item(999, "never touch the vault", severity="critical")
+    composed = told(*items, grave, budget=budget, how_to=True)
+    assert units(composed.text) <= budget < 10_000
+    assert "never touch the vault" in composed.sources[0].line
+    assert units(composed.text[: composed.text.index("vault")]) < 2_000
+    assert composed.text.count("<brainhooks-memory") == 1
+    assert len(composed.sources) + composed.left_out == len(items) + 1
+    if budget > size + 2_000:
+        assert composed.left_out == 0
 
 
 def test_what_does_not_fit_is_counted_with_the_command_that_shows_it():

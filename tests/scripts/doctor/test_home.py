@@ -134,6 +134,15 @@ def test_the_deepest_mount_point_names_the_filesystem(path, kind):
     assert mount_type(path, MOUNT_TABLE) == kind
 
 
+@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "9p", "ext4"])
+def test_a_home_on_a_network_filesystem_is_a_warning(look, made, tmp_path, monkeypatch, kind):
+    table = tmp_path / "mounts"
+    table.write_text(f"/dev/root / ext4 rw 0 0\nbox:/x {made.resolve()} {kind} rw 0 0\n")
+    monkeypatch.setattr("scripts.doctor.home.MOUNTS", str(table))
+    found = [(one.level, f"network filesystem ({kind})" in one.what) for one in filesystem(look)]
+    assert found == ([] if kind == "ext4" else [("warn", True)])
+
+
 def test_a_home_in_a_synced_folder_is_a_warning(noon, tmp_path):
     home = tmp_path / "Dropbox" / "agentihooks"
     (found,) = filesystem(Look({"AGENTIHOOKS_HOME": str(home)}, noon, "/", "/"))
