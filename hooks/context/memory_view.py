@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 else:
     from hooks.record import NamedTuple
 
+MOST_ENTRIES = 1_000  # of a file brain's folder read at a session start, about 0.3 s
 MAX_WAITING = 50  # outbox files read at a session start; more wait for the flush
 
 
@@ -53,9 +54,10 @@ class Where(NamedTuple):
 def view(settings: Settings, env: Mapping[str, str], where: Where) -> View:
     """Read this project's, this person's and this session's memories, the feed, and the outbox.
 
-    An unknown project has no memory of its own. A missing document of the local brain is made
-    on the spot: its database is on disk too, and the first session after a lost cache should
-    not start empty. Where it cannot be read what was forgotten, nothing is shown.
+    An unknown project has no memory of its own. A missing document of a brain on this disk is
+    made on the spot: the first session after a lost cache, or on a folder that has pages, should
+    not start empty. A large folder is left to the worker. Where it cannot be read what was
+    forgotten, nothing is shown.
 
     Raises:
         ValueError: ``installation.json`` breaks its grammar.
@@ -140,9 +142,7 @@ def _read(settings: Settings, where: Where, document: _Document) -> Section | No
 
 
 def _remake(settings: Settings, env: Mapping[str, str], where: Where) -> bool:
-    if brain_kind(settings) != "local":
-        return False
-    if not os.path.exists(os.path.join(settings.home, LOCAL_DATABASE)):
+    if not _is_soon_read(settings):
         return False
     from hooks.context.brains import open_brain
     from hooks.context.refresh import refresh
@@ -159,6 +159,17 @@ def _remake(settings: Settings, env: Mapping[str, str], where: Where) -> bool:
     finally:
         brain.close()
     return True
+
+
+def _is_soon_read(settings: Settings) -> bool:
+    kind = brain_kind(settings)
+    if kind == "local":
+        return os.path.exists(os.path.join(settings.home, LOCAL_DATABASE))
+    if kind != "file":
+        return False
+    from hooks.context.brains.file_folder import holds_more_than
+
+    return not holds_more_than(MOST_ENTRIES, settings.brain_path)
 
 
 def _not_acknowledged(settings: Settings, where: Where, known: set[str]) -> tuple[list[Item], str]:

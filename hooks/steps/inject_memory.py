@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hooks.context import injections
 from hooks.context.brain_adapter import brain_kind
+from hooks.context.brains import BRAINS
 from hooks.context.claims import claim
 from hooks.context.compose import compose
 from hooks.context.telling import first_time_here, look, memory_off, record, where
@@ -87,6 +88,11 @@ def _greeting(ctx: Ctx, seen: View) -> Sequence[Reply]:
     if not first_time_here(ctx):
         return ()
     count = len({item.id for item in seen.items})
-    memories = "no memories yet" if not count else f"{count} memories" if count > 1 else "1 memory"
+    kind = brain_kind(ctx.settings)
+    memories = f"{count} memories" if count > 1 else "1 memory"
+    if not count:
+        unread = not seen.complete and BRAINS[kind].module
+        later = "not read yet; what it remembers comes with a later prompt"
+        memories = later if unread else "no memories yet"
     project = ctx.project.id if ctx.project.id != "unknown" else "no project here"
-    return (Tell(f"brainhooks: {project}, {brain_kind(ctx.settings)} brain, {memories}"),)
+    return (Tell(f"brainhooks: {project}, {kind} brain, {memories}"),)

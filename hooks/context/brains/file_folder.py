@@ -83,6 +83,24 @@ def _sentence(path: str, err: OSError) -> str:
     return f"{path}: {err.strerror or 'the file system failed'}"
 
 
+def holds_more_than(number: int, path: str) -> bool:
+    """Say whether a scan would meet more than ``number`` names; what cannot be read has none."""
+    folders, seen = [(path, 0)], 0
+    while folders:
+        place, depth = folders.pop()
+        try:
+            with os.scandir(place) as found:
+                for entry in found:
+                    seen += 1
+                    if seen > number:
+                        return True
+                    if entry.name[0] != "." and depth < MAX_DEPTH:
+                        folders += [(entry.path, depth + 1)] * entry.is_dir(follow_symlinks=False)
+        except OSError:
+            continue
+    return False
+
+
 class Folder:
     """See the module. ``path`` is absolute; it is never made: an absent one may be a mount."""
 
