@@ -75,8 +75,9 @@ def catch_up(job: Job) -> None:
 
     tasks: dict[str, Task] = {}
     starting = job.args[1] if len(job.args) > 1 else ""
+    client = job.env.get("CLAUDE_PID", "")
     for entry in session_index.read(job.settings.home):
-        if entry.session_id == starting or session_index.is_live(entry, job.at):
+        if entry.session_id == starting or session_index.is_live(entry, job.at, client):
             continue
         path = regular(entry.transcript_path, entry.cwd, job.env)
         if path:

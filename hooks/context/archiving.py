@@ -223,7 +223,9 @@ def save_ended(
 
     faults = []
     for entry in session_index.read(settings.home)[-MOST_ENDED:]:
-        if entry.session_id == starting or session_index.is_live(entry, at):
+        if entry.session_id == starting or session_index.is_live(
+            entry, at, env.get("CLAUDE_PID", "")
+        ):
             continue
         try:
             save_live(settings, env, at, entry.session_id, entry.transcript_path, close=True)
