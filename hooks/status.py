@@ -34,7 +34,10 @@ def collect_status(
         problems += piece.problems
     levels = {problem.level for problem in problems}
     level = "red" if "red" in levels else "yellow" if levels else "green"
-    said = [problem._asdict() for problem in sorted(problems, key=lambda p: p.level != "red")]
+    said = [
+        problem._asdict()
+        for problem in sorted(dict.fromkeys(problems), key=lambda p: p.level != "red")
+    ]
     refused = status["cache_scope_mismatches"].values()
     total = sum(number for number in refused if isinstance(number, int))
     return {"level": level, "problems": said, "cache_scope_mismatch_total": total, **status}
