@@ -39,7 +39,7 @@ VERBS = {
     "move": Verb("ID", "Give a memory to this folder's project"),
     "accept": Verb("[ID]", "Let a memory cross projects; without ID: what waits"),
     "explain": Verb("[SESSION]", "What the agent was told in this session, and why"),
-    "review": Verb("[keep|drop ID]", "Keep or drop what agents made this week or propose"),
+    "review": Verb("[[keep|drop] ID]", "Keep or drop what agents made this week or propose"),
     "archive": Verb(
         "--all|list [--here]|show ID|verify", "Save the agent's transcripts before it deletes them"
     ),
