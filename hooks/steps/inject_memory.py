@@ -91,7 +91,8 @@ def _greeting(ctx: Ctx, seen: View) -> Sequence[Reply]:
     kind = brain_kind(ctx.settings)
     memories = f"{count} memories" if count > 1 else "1 memory"
     if not count:
-        unread = not seen.complete and BRAINS[kind].module
+        # The home's own brain that nothing was kept in yet has no database: that is no doubt.
+        unread = not seen.complete and kind != "local" and BRAINS[kind].module
         later = "not read yet; what it remembers comes with a later prompt"
         memories = later if unread else "no memories yet"
     project = ctx.project.id if ctx.project.id != "unknown" else "no project here"

@@ -49,13 +49,13 @@ def test_a_large_folder_is_read_by_the_worker_and_told_with_the_next_prompt(open
     assert "Use the staging key" in told
 
 
-def test_a_folder_that_is_away_is_not_said_to_be_empty(opened, folder):
+def test_a_folder_that_is_away_is_not_said_to_be_empty(session, opened, folder):
     folder.rename(folder.with_name("away"))
     start = opened.start()
     assert start.message == BEGINS + "not read yet; what it remembers comes with a later prompt"
     opened.settle()
     folder.with_name("away").rename(folder)
-    assert "Use the staging key" in opened.start().context
+    assert "Use the staging key" in session(env=opened.env).start().context
 
 
 def test_an_empty_folder_has_no_memories_yet(opened, folder):
