@@ -42,7 +42,9 @@ def describe(data: Mapping[str, Any]) -> str:
 
     if data["saved"]:
         kept = f"{count(data['saved'], 'session')} saved"
-        return kept + (", each as it stops" if data["automatic"] else "")
+        return kept + (
+            ", each as it stops" if data["automatic"] else "; later ones: `archive --all`"
+        )
     if not data["transcripts"]:
         return ""
     more = "more than " if data["more"] else ""

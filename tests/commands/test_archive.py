@@ -43,8 +43,13 @@ def test_status_offers_it_first_and_says_later_what_is_saved(home, transcript):
     assert "none saved; the agent has 1 transcript" in said
     assert "archive --all" in said
     assert not home.exists()
-    assert "1 session looked at" in archived(home).stdout
-    assert "1 session saved" in run_cli("brain_status", home=home).stdout
+    assert "1 session looked at, " in (said := archived(home).stdout)
+    assert "`brainhooks archive list` shows them" in said
+    assert archived(home).stdout == "1 session looked at, nothing new to save.\n"
+    said = run_cli("brain_status", home=home).stdout
+    assert "1 session saved; later ones: `archive --all`" in said
+    said = run_cli("brain_status", home=home, env={"BRAINHOOKS_ARCHIVE": "1"}).stdout
+    assert "1 session saved, each as it stops" in said
 
 
 def test_list_has_date_project_size_and_stored_size(home, transcript):
@@ -130,7 +135,7 @@ def test_a_session_that_is_not_there_is_said(home, transcript, wanted):
 
 
 def test_without_anything_saved_each_says_so_and_makes_nothing(home):
-    for words in (["list"], ["verify"]):
+    for words in ([], ["list"], ["verify"]):
         assert "Nothing is saved yet" in run_cli("archive", *words, home=home).stdout
     assert not home.exists()
 
