@@ -17,6 +17,7 @@ from hooks.context.brains import open_brain
 from hooks.context.flush import drain
 from hooks.settings import Settings
 from scripts.swarm_v2.installation import installation
+from tests.support.file_limit import limit
 from tests.support.git import make_repo
 from tests.support.keeping import lesson
 from tests.support.run_hook import ROOT, agent_env, recorded, run_hook, wait_for_workers
@@ -130,6 +131,20 @@ def test_a_read_only_home_still_shows_its_memory_and_gets_the_rest_later(session
     assert "before" in shown.context
     heal(one)
     assert texts(disk) == ["before", *MARKERS]
+
+
+@pytest.mark.parametrize("most", [512, 4096, 20_000, 45_000])
+def test_files_that_may_not_grow_lose_nothing_once_they_may(session, home, most):
+    """What SQLite writes meets it too: its journal, its pages, both in the middle of a commit."""
+    one = session()
+    before(one)
+    one.flags = limit(most)
+    assert_calm(*events(one, *MARKERS))
+    one.flags = ()
+    assert "[Errno " in log_of(home) if most < 4096 else ".db: disk " in log_of(home)
+    assert "unforeseen" not in log_of(home)
+    heal(one)
+    assert texts(home) == ["before", *MARKERS]
 
 
 def test_a_home_behind_a_link_is_one_home(home, project, tmp_path):
