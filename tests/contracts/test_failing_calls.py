@@ -191,6 +191,16 @@ def test_a_disk_that_goes_on_failing_costs_nothing_once_it_works(faulty, kind):
     faulty.assert_healed()
 
 
+@pytest.mark.parametrize("name", ["ENOLCK", "EOPNOTSUPP"])
+def test_a_file_system_without_locks_is_said_and_what_was_marked_comes_later(faulty, name):
+    """A network file system may have none: nothing is kept there that two could tear apart."""
+    fault = Fault("flock", getattr(errno, name), always=True)
+    for event in (faulty.say_and_stop, faulty.say_and_end):
+        _, said = faulty.run(fault, event)
+        assert f"[Errno {fault.errno}]" in said
+    faulty.assert_healed()
+
+
 @pytest.mark.parametrize("name", ["EPERM", "EOPNOTSUPP", "ENOSYS", "EMLINK"])
 def test_a_file_system_without_links_is_no_failure_at_all(session, tmp_path, name):
     """A rename under a lock takes the place of the link, from the first start on."""

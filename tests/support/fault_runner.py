@@ -8,6 +8,7 @@ Each failure adds a byte to ``report``. What SQLite writes in C is not reached f
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import runpy
@@ -22,6 +23,7 @@ CALLS = {
     "mkdir": ("mkdir",),
     "create": ("open",),
     "unlink": ("unlink",),
+    "flock": ("flock",),
 }
 _STREAMS = (0, 1, 2)  # the agent's own pipes are on no disk
 
@@ -60,8 +62,9 @@ def main(spec_text, entry, *args):
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(entry))))
     if spec["who"] == ("worker" if args[0] == "worker" else "hook"):
         faults = _Faults(spec)
+        module = fcntl if spec["kind"] == "flock" else os
         for name in CALLS[spec["kind"]]:
-            setattr(os, name, faults.wrap(spec["kind"], getattr(os, name)))
+            setattr(module, name, faults.wrap(spec["kind"], getattr(module, name)))
     elif spec["who"] == "worker":
         from hooks import spawn
 
