@@ -8,6 +8,7 @@ import os
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
+_MOST_COPIED = 1 << 28  # bytes; nothing of ours comes near
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS}
 
 
@@ -126,6 +127,24 @@ def _rename_under_lock(aside: str, path: str) -> bool:
             return False
         os.replace(aside, path)
         return True
+
+
+def move(source: str, target: str) -> None:
+    """Rename, replacing what is there; a file goes to another device by way of a durable copy.
+
+    A kill in between leaves both, of equal bytes.
+
+    Raises:
+        OSError: also where what is no regular file would have to leave its device.
+    """
+    try:
+        os.replace(source, target)
+    except OSError as err:
+        data = read(source, _MOST_COPIED) if err.errno == errno.EXDEV else None
+        if data is None:
+            raise
+        write(target, data)
+        os.unlink(source)
 
 
 def append_line(path: str, line: bytes, *, durable: bool = False) -> None:

@@ -206,7 +206,7 @@ def quarantine(home: str, name: str, reason: str) -> None:
     kept = free_name(place, name, source)
     atomic.write(os.path.join(place, kept + REASON), reason.encode("utf-8", "replace"))
     try:
-        os.replace(source, os.path.join(place, kept))
+        atomic.move(source, os.path.join(place, kept))
     except FileNotFoundError:
         return
     atomic.sync_folder(place)
@@ -241,7 +241,7 @@ def take_in(home: str, name: str) -> str:
     source = os.path.join(backlog_folder(home), name)
     atomic.make_folder(folder(home))
     kept = free_name(folder(home), name, source)
-    os.rename(source, os.path.join(folder(home), kept))
+    atomic.move(source, os.path.join(folder(home), kept))
     atomic.sync_folder(folder(home))
     return kept
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -131,6 +134,34 @@ def test_a_read_only_home_still_shows_its_memory_and_gets_the_rest_later(session
     assert "before" in shown.context
     heal(one)
     assert texts(disk) == ["before", *MARKERS]
+
+
+@pytest.fixture
+def other_device(tmp_path):
+    if not os.path.isdir("/dev/shm") or os.stat("/dev/shm").st_dev == tmp_path.stat().st_dev:
+        pytest.skip("there is no second file system to write to")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+def test_parts_of_the_outbox_on_another_device_lose_and_block_nothing(session, home, other_device):
+    one = session()
+    before(one)
+    for name in ("brain-outbox-backlog", "brain-outbox/quarantine"):
+        shutil.rmtree(home / name, ignore_errors=True)
+        (other_device / Path(name).name).mkdir()
+        (home / name).symlink_to(other_device / Path(name).name)
+    body = {"type": "lesson", "content": "old", "attrs": {"project_id": WEB}}
+    older = {**body, "session_id": "s", "agent_name": "a", "project": "web", "ts": "2026-11-01"}
+    (home / "brain-outbox-backlog" / "20261101-1.json").write_text(json.dumps(older))
+    (home / "brain-outbox" / "20261102-1.json").write_text("poison")
+    one.says(lesson("n0"))
+    assert_calm(one.stop())
+    one.settle()
+    assert texts(home) == ["before", "n0", "old"]
+    assert sorted(os.listdir(other_device / "quarantine"))[0] == "20261102-1.json"
+    assert os.listdir(other_device / "brain-outbox-backlog") == []
+    assert [name for name in os.listdir(home / "brain-outbox") if name != "quarantine"] == []
 
 
 @pytest.mark.parametrize("most", [512, 4096, 20_000, 45_000])
