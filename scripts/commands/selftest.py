@@ -15,7 +15,7 @@ import typer
 from hooks.verbs.wording import count
 from scripts.commands import COMMANDS, door
 from scripts.selftest.brains import BRAINS
-from scripts.selftest.player import kill_workers
+from scripts.selftest.player import kill_workers, settle
 from scripts.selftest.run import Outcome, Selftest
 
 if TYPE_CHECKING:
@@ -53,13 +53,16 @@ def _command(
             brain = kind(os.path.join(folder, kind.name), here.root, path)
             show = partial(bar.part, kind.name, place, len(BRAINS)) if bar is not None else _silent
             found.append(_tested(brain, seed, show, quick=quick))
+    except KeyboardInterrupt:  # nothing went wrong that anybody would look into
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     finally:
         if bar is not None:
             bar.clear()
-        if len(found) < len(BRAINS) or not all(one.is_good for one in found):
-            typer.echo(f"seed {seed}; what was played is kept in {folder}", err=True)
-        else:
+        if len(found) == len(BRAINS) and all(one.is_good for one in found):
             shutil.rmtree(folder, ignore_errors=True)
+        elif os.path.isdir(folder):
+            typer.echo(f"seed {seed}; what was played is kept in {folder}", err=True)
     _say(found, seed)
     if not all(one.is_good for one in found):
         raise typer.Exit(1)
@@ -70,6 +73,7 @@ def _tested(brain: Local, seed: int, show: Progress, *, quick: bool) -> Outcome:
         return Selftest(brain, seed, quick=quick).run(show)
     finally:
         kill_workers(brain.stage.home)
+        settle(brain.stage.home)
         brain.close()
 
 

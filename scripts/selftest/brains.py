@@ -176,7 +176,10 @@ class Service(Local):
         """Start it at the port that it had: another address would be another brain."""
         pipe, program = subprocess.PIPE, service.__file__
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", program], stdin=pipe, stdout=pipe
+            [sys.executable, "-I", "-S", program],
+            stdin=pipe,
+            stdout=pipe,
+            start_new_session=True,  # the terminal's Ctrl-C is ours to act on
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None

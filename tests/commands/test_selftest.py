@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import os
+import pty
 import re
+import sys
 from contextlib import nullcontext
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -12,9 +16,10 @@ from scripts.selftest.brains import BRAINS, Service
 from scripts.selftest.player import kill_workers, settle
 from scripts.selftest.run import PROJECTS, Memory, Selftest
 from scripts.selftest.service import REFUSING, STORING
-from tests.support.run_cli import run_cli
-from tests.support.run_hook import PATH, ROOT
+from tests.support.run_cli import ENTRY, run_cli
+from tests.support.run_hook import PATH, ROOT, agent_env
 
+ONLY_HTTP = "import scripts.commands.selftest as one; one.BRAINS = one.BRAINS[2:]"
 WAYS = len((*REFUSING, *STORING, "down"))
 
 
@@ -96,3 +101,39 @@ def test_the_service_has_its_entries_but_no_keys_after_it_was_killed(brain):
     assert opened.post_marker(body, "0" * 32).kind == "committed"
     assert brain.stored() == ["said", "said"]
     opened.close()
+
+
+def test_broken_off_in_a_terminal_it_leaves_no_process_and_no_folder(home, tmp_path):
+    """Ctrl-C goes to every process of the terminal; what is not ours to show stays quiet."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    pid, fd = pty.fork()
+    if pid == 0:
+        env = {**agent_env(home), "PYTHONPATH": str(ROOT), "TMPDIR": str(scratch)}
+        code = ENTRY.format(before=ONLY_HTTP, function="main")
+        os.execve(sys.executable, [sys.executable, "-P", "-c", code, "selftest", "--quick"], env)
+    said = b""
+    try:
+        while part := os.read(fd, 4096):
+            if b"http: 0 of" in part:
+                os.write(fd, b"\x03")
+            said += part
+    except OSError:  # Linux says EIO where the other side is closed
+        pass
+    os.close(fd)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 130
+    assert b"Traceback" not in said
+    assert b"kept in" not in said
+    assert list(scratch.iterdir()) == []
+    assert processes_with(f"TMPDIR={scratch}") == []
+
+
+def processes_with(variable):
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append((folder / "cmdline").read_bytes())
+        except OSError:  # it ended while we looked, or is not ours to read
+            continue
+    return found
