@@ -34,7 +34,8 @@ class Nobody:
         self.home = folder / "agentihooks"
         self.project = make_repo(folder / "web", "https://git.example.org/shop/web.git")
         self._is_root = os.geteuid() == 0
-        self._python = sys.executable if _everybody_may(sys.executable) else "/usr/bin/python3"
+        ours = not self._is_root or _everybody_may(sys.executable)
+        self._python = sys.executable if ours else "/usr/bin/python3"
         if self._is_root:
             for path in (folder, *folder.rglob("*")):
                 os.chown(path, _NOBODY, _NOBODY)
