@@ -153,7 +153,8 @@ class Folder:
         aside: list[Aside],
     ) -> None:
         name = entry.name
-        left = file_names.left_behind(name)
+        ours = bool(file_names.key_of(name))  # no sync and no merge leaves a name like that
+        left = "" if ours else file_names.left_behind(name)
         if left:
             aside.append(Aside(clean(where), left))
         if name[0] == "." or not (file_names.stem(name) or entry.is_symlink()):
@@ -163,7 +164,7 @@ class Folder:
                 aside.append(Aside(clean(where), "a symbolic link"))
             return
         try:
-            found = self._leaf(where, entry, file_names.copy_reason(name, beside))
+            found = self._leaf(where, entry, "" if ours else file_names.copy_reason(name, beside))
         except FileNotFoundError:  # somebody moved it just now
             return
         if isinstance(found, str):

@@ -230,6 +230,9 @@ def _quoted(raw: str, number: int) -> tuple[str, str]:
 
 
 def _double(raw: str, number: int) -> tuple[str, str]:
+    end = raw.find('"', 1)
+    if end > 0 and raw.find("\\", 1, end) < 0:  # nearly every one: nothing is escaped
+        return clean(raw[1:end]), raw[end + 1 :]
     out: list[str] = []
     at = 1
     while at < len(raw):

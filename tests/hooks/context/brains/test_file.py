@@ -269,3 +269,20 @@ def test_an_attribute_that_only_looks_like_a_field_of_ours_comes_back_as_it_was(
     one = posted(brain, Title="another program's", title="ours")
     found = brain.attrs_of(one)
     assert (found["Title"], found["title"]) == ("another program's", "ours")
+
+
+def test_an_unchanged_folder_is_not_gone_through_again_and_any_change_is_seen(brain, folder):
+    one = posted(brain)
+    first = brain._look()
+    assert brain._look() is first
+    same_size = page(folder, one).read_bytes().replace(b"tests first", b"tests later")
+    page(folder, one).write_bytes(same_size)
+    assert served(brain) == ["Run the tests later"]
+    (folder / "other.md").write_text(f"---\nproject: {WEB}\n---\nAnother\n")
+    assert sorted(served(brain)) == ["Another", "Run the tests later"]
+    page(folder, one).rename(folder / "moved.md")
+    assert brain.find(one)[0].text == "Run the tests later"
+    (folder / "other.md.orig").write_text("x")
+    assert "other.md.orig" in reasons(brain)
+    (folder / "other.md").unlink()
+    assert served(brain) == ["Run the tests later"]
