@@ -152,10 +152,13 @@ def _refuse_verb(err: HookError, stdout: int) -> None:
 
 def _answer(event: Event, env: Mapping[str, str], now: float, stdout: int) -> None:
     from hooks.clock import from_epoch
+    from hooks.log import lacks_lines
     from hooks.reply import encode
     from hooks.settings import load
 
     ctx = Ctx(event, load(env), env, from_epoch(now))
+    if lacks_lines(ctx.settings.home):
+        ctx.log("what failed before this could not be logged")
     if not os.path.exists(migrated_note(ctx.settings.home)):
         _migrate(ctx)
     _mark_run(ctx)

@@ -97,6 +97,7 @@ def faulty(session, tmp_path):
     one.say_and_stop()
     one.session.settle()
     (one.home / "logs").mkdir(exist_ok=True)  # or a folder that cannot be made takes the log away
+    (one.home / "logs" / "hooks.log").touch()
     return one
 
 
@@ -184,7 +185,12 @@ def test_a_disk_that_goes_on_failing_costs_nothing_once_it_works(faulty, kind):
     for name in ERRORS[kind]:
         fault = Fault(kind, getattr(errno, name), always=True)
         _, said = faulty.run(fault, faulty.say_and_stop)
-        if kind not in ("write", "create"):  # then there is no log either
+        if kind in ("write", "create"):  # then there is no log either, and the next event says so
+            logged = len(log_of(faulty.home))
+            faulty.session.start("resume")
+            faulty.session.settle()
+            assert "could not be logged" in log_of(faulty.home)[logged:]
+        else:
             assert said.count("\n") <= 3
             status = collect_status(Settings(str(faulty.home)), {}, now(), "/", "")
             assert f"[Errno {fault.errno}]" in status["log"]["last"]["what"]
