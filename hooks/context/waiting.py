@@ -157,7 +157,7 @@ def _put_back(home: str, entry: Entry) -> bool:
         return False
     target = outbox.free_name(outbox.folder(home), entry.name, entry.path)
     try:
-        os.rename(entry.path, os.path.join(outbox.folder(home), target))
+        atomic.move(entry.path, os.path.join(outbox.folder(home), target))
     except FileNotFoundError:  # somebody was faster
         return False
     atomic.sync_folder(outbox.folder(home))

@@ -23,6 +23,7 @@ from scripts.swarm_v2.installation import installation
 from tests.support.file_limit import limit
 from tests.support.git import make_repo
 from tests.support.keeping import lesson
+from tests.support.run_cli import run_cli
 from tests.support.run_hook import ROOT, agent_env, recorded, run_hook, wait_for_workers
 from tests.support.session import Session
 
@@ -162,6 +163,11 @@ def test_parts_of_the_outbox_on_another_device_lose_and_block_nothing(session, h
     assert sorted(os.listdir(other_device / "quarantine"))[0] == "20261102-1.json"
     assert os.listdir(other_device / "brain-outbox-backlog") == []
     assert [name for name in os.listdir(home / "brain-outbox") if name != "quarantine"] == []
+    (other_device / "quarantine" / "20261102-1.json").write_text(
+        json.dumps({**older, "content": "p"})
+    )
+    assert run_cli("outbox", "retry", home=home).returncode == 0
+    assert texts(home) == ["before", "n0", "old", "p"]
 
 
 @pytest.mark.parametrize("most", [512, 4096, 20_000, 45_000])
