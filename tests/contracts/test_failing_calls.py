@@ -9,10 +9,14 @@ from __future__ import annotations
 import errno
 import itertools
 import json
+import os
+import re
+from datetime import timedelta
 
 import pytest
 
 from hooks.context.brain_adapter import namespace
+from hooks.context.flush import drain
 from hooks.context.project_cache import defer_project_context
 from hooks.settings import Settings
 from hooks.status import collect_status
@@ -217,3 +221,21 @@ def test_a_file_system_without_links_is_no_failure_at_all(session, tmp_path, nam
         assert said == ""
     assert failures(one.report) >= 4
     assert texts(one.home) == one.wanted
+
+
+@pytest.mark.parametrize("kind", ["write", "fsync", "rename", "link"])
+def test_a_call_that_fails_in_a_folder_of_markdown_makes_each_page_once(session, tmp_path, kind):
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    where = {"BRAIN_SOURCE_TYPE": "file", "BRAIN_SOURCE_PATH": str(pages)}
+    one = Faulty(session(env=where), tmp_path / "report")
+    one.session.start()
+    one.session.settle()
+    for _ in one.each_failure(one.say_and_stop, (kind,), who="worker"):
+        assert not [name for name in os.listdir(pages) if not name.endswith(".md")]
+        settings = Settings(str(one.home), brain_source="file", brain_path=str(pages))
+        drain(settings, {}, now() + timedelta(hours=1))  # a failed drainer's pause is over
+    assert failures(one.report) >= 1
+    drain(settings, {}, now() + timedelta(hours=1))
+    said = [re.search(r"said \d\d", page.read_text())[0] for page in pages.glob("*.md")]
+    assert sorted(said) == one.wanted
