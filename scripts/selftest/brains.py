@@ -35,6 +35,7 @@ class Local:
 
     name = "local"
     troubles: tuple[Trouble, ...] = TROUBLES
+    way = ""  # how it fails now; "" for not at all
 
     def __init__(self, folder: str, root: str, path: str) -> None:
         self.stage = Stage(folder, root, path)
@@ -119,7 +120,6 @@ class Service(Local):
         self._process: subprocess.Popen[bytes] | None = None
         self._ways: list[str] = []
         self._downs = 0
-        self.way = ""  # how it fails now; "" for not at all
         self._start()
         said = {
             "BRAIN_URL": self.url,

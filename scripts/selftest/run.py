@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-LONG, SHORT = (36, 28.0), (2, 3.0)  # rounds, and seconds after which no round begins
+LONG, SHORT = (36, 28.0), (2, 2.5)  # rounds, and seconds after which no round begins
 ENDING = 2  # steps of the progress behind the rounds
 
 
@@ -101,6 +101,9 @@ class Selftest:
                 player.stop()
             if self.chance.random() < 0.3:
                 self.kills += kill_workers(self.stage.home)
+        if self.brain.way:  # the failure is met, not only there
+            player.stop()
+            settle(self.stage.home)
         # A file that is overwritten under a running writer proves nothing about us.
         self.kills += kill_workers(self.stage.home)
         self.troubles[number % len(self.troubles)](self.stage.home, self.chance)
