@@ -113,7 +113,7 @@ def test_a_call_that_fails_at_a_stop_is_logged_and_costs_no_marker(faulty):
 
 
 def test_a_call_that_fails_at_the_end_is_logged_and_costs_no_marker(faulty):
-    for _, said in faulty.each_failure(faulty.say_and_end, ("write", "rename", "link")):
+    for _, said in faulty.each_failure(faulty.say_and_end, ("write", "link")):
         assert "[Errno " in said
     assert failures(faulty.report) >= 4
     faulty.assert_healed()
@@ -172,7 +172,7 @@ def test_a_call_that_fails_at_the_very_first_start_makes_one_installation(
     for number in itertools.count():
         home = tmp_path / f"person {number}" / "agentihooks"
         one = Faulty(Session(home, project), tmp_path / f"report {number}")
-        first = number * (3 if kind == "mkdir" else 2)
+        first = number * (4 if kind == "mkdir" else 2)
         fault = Fault(kind, getattr(errno, ERRORS[kind][number % 3]), first)
         _, said = one.run(fault, one.session.start)
         if not failures(one.report):
@@ -211,7 +211,7 @@ def test_a_file_system_without_locks_is_said_and_what_was_marked_comes_later(fau
     faulty.assert_healed()
 
 
-@pytest.mark.parametrize("name", ["EPERM", "EOPNOTSUPP", "ENOSYS", "EMLINK"])
+@pytest.mark.parametrize("name", ["EPERM", "EOPNOTSUPP"])
 def test_a_file_system_without_links_is_no_failure_at_all(session, tmp_path, name):
     """A rename under a lock takes the place of the link, from the first start on."""
     one = Faulty(session(), tmp_path / "report")
@@ -223,19 +223,19 @@ def test_a_file_system_without_links_is_no_failure_at_all(session, tmp_path, nam
     assert texts(one.home) == one.wanted
 
 
-@pytest.mark.parametrize("kind", ["write", "fsync", "rename", "link"])
-def test_a_call_that_fails_in_a_folder_of_markdown_makes_each_page_once(session, tmp_path, kind):
+def test_a_call_that_fails_in_a_folder_of_markdown_makes_each_page_once(session, tmp_path):
     pages = tmp_path / "pages"
     pages.mkdir()
     where = {"BRAIN_SOURCE_TYPE": "file", "BRAIN_SOURCE_PATH": str(pages)}
     one = Faulty(session(env=where), tmp_path / "report")
     one.session.start()
     one.session.settle()
-    for _ in one.each_failure(one.say_and_stop, (kind,), who="worker"):
+    kinds = ("write", "fsync", "rename", "link")
+    for _ in one.each_failure(one.say_and_stop, kinds, who="worker"):
         assert not [name for name in os.listdir(pages) if not name.endswith(".md")]
         settings = Settings(str(one.home), brain_source="file", brain_path=str(pages))
         drain(settings, {}, now() + timedelta(hours=1))  # a failed drainer's pause is over
-    assert failures(one.report) >= 1
+    assert failures(one.report) >= 4
     drain(settings, {}, now() + timedelta(hours=1))
     said = [re.search(r"said \d\d", page.read_text())[0] for page in pages.glob("*.md")]
     assert sorted(said) == one.wanted

@@ -54,7 +54,7 @@ def closed_meanwhile(one, path, mode, text):
     return said
 
 
-@pytest.mark.parametrize("mode", [0o300, 0o500, 0o000])
+@pytest.mark.parametrize("mode", [0o300, 0o500])
 def test_what_mode_bits_close_stops_nobody_is_logged_and_heals(session, home, mode):
     one = session()
     before(one)
