@@ -94,6 +94,9 @@ def deliver_backlog(run: Run) -> None:
             taken = outbox.take_in(run.home, name)
         except FileNotFoundError:  # another program took it
             continue
+        except OSError as err:  # what waits beside it still goes
+            run.stopped = f"the backlog cannot be emptied: {err.strerror}"
+            return
         batch.deliver(run, [taken])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -51,6 +52,21 @@ def test_without_a_brain_the_backlog_stays_where_it_is_and_is_counted(kept):
     assert kept.drain().left == 1
     assert outbox.backlog_names(kept.home) == ["a.json"]
     kept.brain_source = "local"
+    assert kept.drain() == (1, 0, 0, 0, "")
+
+
+def test_a_backlog_that_cannot_be_emptied_is_said_and_blocks_nothing(kept, monkeypatch):
+    keep(kept, "one")
+    put(Path(outbox.backlog_folder(kept.home)), "a.json", {**OLD, "content": "1"})
+
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(outbox, "take_in", refuse)
+        done = kept.drain()
+    assert (done.committed, done.left) == (1, 1)
+    assert done.stopped == "the backlog cannot be emptied: Permission denied"
     assert kept.drain() == (1, 0, 0, 0, "")
 
 
