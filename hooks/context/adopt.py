@@ -12,7 +12,7 @@ import os
 
 from hooks import atomic
 from hooks.clock import iso
-from hooks.context import outbox
+from hooks.context import acks, outbox
 from hooks.context.ledger import Ledger
 from hooks.context.ledger_notes import Graves
 from hooks.context.migrations import migrations_lock, write_down
@@ -114,13 +114,13 @@ def _ledger(other: str, at: datetime) -> Ledger | None:
 
 def _move_all(home: str, other: str, ledger: Ledger | None, at: datetime) -> Adopted:
     moved = left = 0
-    graves = Graves(other)
+    graves, noted = Graves(other), {one.key for one in acks.read(other)}
     for source, target in _pairs(home, other):
         move = Move(source, target, ledger, at)
         if move.data is None:
             left += 1
             continue
-        if move.key in graves.keys or _is_settled(move):
+        if move.key in graves.keys or _is_settled(move, noted):
             remove_there(move)
             continue
         for step in MOVE:
@@ -129,9 +129,11 @@ def _move_all(home: str, other: str, ledger: Ledger | None, at: datetime) -> Ado
     return Adopted(moved, left)
 
 
-def _is_settled(move: Move) -> bool:
+def _is_settled(move: Move, noted: set[str]) -> bool:
     """Say whether it was delivered or forgotten there: its file only outlived a kill."""
     receipt = move.ledger.receipt(move.key) if move.ledger is not None and move.key else None
+    if move.key in noted and (receipt is None or acks.still_holds(receipt)):
+        return True
     return receipt is not None and receipt.state in ("committed", "replayed", "forgotten")
 
 

@@ -169,19 +169,32 @@ def give_key(delivery: Delivery) -> None:
 
 def add_missing_row(delivery: Delivery) -> None:
     """A collector that died between file and row left only the file: make the row, all of it."""
+    _add_row(delivery.run, delivery.document)
+
+
+def _add_row(run: Run, document: dict[str, object]) -> None:
     from hooks.context.keeping import sighting_in
 
-    run, document = delivery.run, delivery.document
     run.ledger.add_receipt(document, run.at)
     sighting = sighting_in(document)
     if sighting is not None:
         run.ledger.add_sighting(sighting)
 
 
+def add_row_of_file(run: Run, name: str, key: str) -> None:
+    """Inside a transaction: make the row of a file that holds ``key``, if there is one."""
+    try:
+        document = outbox.read(run.home, name)
+        if document.get("idempotency_key") == key:
+            _add_row(run, document)
+    except (FileNotFoundError, OutboxError, UnfitError):
+        return
+
+
 def settle_known(delivery: Delivery) -> None:
     """Finish what was acknowledged, refused or forgotten before: never post it again."""
     run = delivery.run
-    if delivery.key in run.graves.keys:
+    if run.is_buried(delivery.key):
         run.ledger.change(delivery.key, run.at, state="forgotten", body="", lease_until="")
     receipt = run.ledger.receipt(delivery.key)
     if receipt is None:
@@ -221,7 +234,8 @@ def post(delivery: Delivery) -> None:
     run, brain = delivery.run, delivery.run.brain
     assert brain is not None
     # Claimed a while ago: a person may have forgotten it, another program drained it, since then.
-    if not outbox.exists(run.home, delivery.name):
+    # The tombstone comes first; where a brain could not be asked, the file is still there.
+    if run.is_buried(delivery.key) or not outbox.exists(run.home, delivery.name):
         delivery.over = True
         return
     delivery.claimed = False  # from here on it may have been heard

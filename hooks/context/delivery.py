@@ -42,6 +42,12 @@ class Run:
         self.acked: list[Noted] = []  # and not in the receipts yet
         self.changed: set[str] = set()  # projects whose caches are now behind
 
+    def is_buried(self, key: str) -> bool:
+        """Say whether a person forgot it, be it after this run began."""
+        if self.graves.is_behind():
+            self.graves = Graves(self.home)
+        return key in self.graves.keys
+
     def tell(self) -> None:
         """Say which file of how many it is, to whoever wants to know."""
         self.place += 1
@@ -114,13 +120,20 @@ def in_order(run: Run) -> list[str]:
 def settle_noted(run: Run) -> None:
     """Finish what a killed drainer had acknowledged, before anything is taken for unposted.
 
-    Only where its claim still stands: an older note says nothing of what came after it.
+    Where the ledger was lost since then, the files that still wait give it their rows again.
+    No note outlives this: an old one says nothing of what comes after it.
     """
-    for noted in acks.read(run.home):
-        receipt = run.ledger.receipt(noted.key)
-        if receipt is not None and receipt.lease_until:
-            run.acked.append(noted)
+    noted = {one.key: one for one in acks.read(run.home)}
+    if not noted:
+        return
+    with run.ledger.writing():
+        for key in run.ledger.without_receipt(noted):
+            batch.add_row_of_file(run, noted[key].name, key)
+    receipts = [run.ledger.receipt(key) for key in noted]
+    held = [receipt.key for receipt in receipts if receipt and acks.still_holds(receipt)]
+    run.acked += [noted[key] for key in held]
     batch.settle(run)
+    acks.clear(run.home)
 
 
 def restore_files(run: Run) -> None:

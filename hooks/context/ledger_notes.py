@@ -128,11 +128,23 @@ class Graves:
     def __init__(self, home: str) -> None:
         self.keys: set[str] = set()
         self.seen: set[tuple[str, str]] = set()  # (message id or session, digest)
-        data = atomic.read(tombstones_path(home), 64 << 20) or b""
+        self._path = tombstones_path(home)
+        self._size = self._size_now()
+        data = atomic.read(self._path, 64 << 20) or b""
         for line in data.split(b"\n"):
             row = load_object(line) if line else None
             if row is not None:
                 self._add(row)
+
+    def is_behind(self) -> bool:
+        """Say whether more was forgotten since."""
+        return self._size != self._size_now()
+
+    def _size_now(self) -> int:
+        try:
+            return os.stat(self._path).st_size
+        except OSError:
+            return 0
 
     def _add(self, row: dict[str, object]) -> None:
         key, digest = row.get("key"), row.get("digest")
