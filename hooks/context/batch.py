@@ -55,8 +55,17 @@ class Delivery:
         except OSError as err:
             self.run.stopped = f"{self.name} cannot be put aside: {err.strerror}"
 
+    def leave(self, err: OSError) -> None:
+        """Let the file wait, as it is: a full disk or a missing right holds up no other."""
+        self.over = True
+        _say_left(self.run, self.name, err)
+
     def end(self, then: Callable[[], None]) -> None:
         self.over, self.then = True, then
+
+
+def _say_left(run: Run, name: str, err: OSError) -> None:
+    run.stopped = f"{name} cannot be read, written or removed: {err.strerror}"
 
 
 def deliver(run: Run, names: list[str]) -> None:
@@ -93,7 +102,10 @@ def claim_all(run: Run, batch: list[Delivery]) -> list[Delivery]:
                 _claim_one(delivery)
     for delivery in batch:
         if delivery.then is not None:
-            delivery.then()
+            try:
+                delivery.then()
+            except OSError as err:
+                delivery.leave(err)
     return [delivery for delivery in batch if not delivery.over]
 
 
@@ -104,6 +116,8 @@ def _walk(delivery: Delivery, steps: tuple[Callable[[Delivery], None], ...]) -> 
                 step(delivery)
     except (UnfitError, ValueError) as err:
         delivery.quarantine(str(err))
+    except OSError as err:
+        delivery.leave(err)
 
 
 def _claim_one(delivery: Delivery) -> None:
@@ -300,7 +314,10 @@ def record(run: Run) -> None:
 
 def remove_files(run: Run) -> None:
     for noted in run.acked:
-        outbox.remove(run.home, noted.name)
+        try:
+            outbox.remove(run.home, noted.name)
+        except OSError as err:  # its receipt says what it is: the next run removes it
+            _say_left(run, noted.name, err)
 
 
 def clear_notes(run: Run) -> None:

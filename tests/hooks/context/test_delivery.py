@@ -114,3 +114,42 @@ def test_what_cannot_even_be_put_aside_does_not_block_those_behind_it(kept):
     done = kept.drain()
     assert (done.committed, done.left) == (1, 1)
     assert "0-poison.json cannot be put aside" in done.stopped
+
+
+def refusing(step, *words):
+    """Return ``step`` without the right to do it where the file's name has one of ``words``."""
+
+    def refuse(home, name, *rest):
+        if any(word in str(name) for word in words):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return step(home, name, *rest)
+
+    return refuse
+
+
+def test_a_file_that_cannot_be_removed_is_told_and_holds_up_nothing_in_this_run_or_the_next(
+    kept, monkeypatch
+):
+    monkeypatch.setattr(batch, "MOST", 1)
+    keep(kept, "one")
+    [first] = kept.waiting()
+    keep(kept, "two")
+    with monkeypatch.context() as patch:
+        patch.setattr(outbox, "remove", refusing(outbox.remove, first))
+        done = kept.drain()
+        assert (done.committed, done.left, first in done.stopped) == (2, 1, True)
+        keep(kept, "three")
+        done = kept.drain()
+        assert (done.committed, done.left, first in done.stopped) == (1, 1, True)
+    assert kept.drain() == (0, 0, 0, 0, "")
+    assert kept.texts() == ["one", "two", "three"]
+
+
+def test_an_older_file_that_cannot_be_named_anew_holds_up_nothing(kept, monkeypatch):
+    put(Path(outbox.folder(kept.home)), "a.json", {**OLD, "content": "1"})
+    keep(kept, "one")
+    with monkeypatch.context() as patch:
+        patch.setattr(outbox, "write", refusing(outbox.write, OLD["session_id"]))
+        done = kept.drain()
+    assert (done.committed, done.left, "a.json" in done.stopped) == (1, 1, True)
+    assert kept.drain() == (1, 0, 0, 0, "")
