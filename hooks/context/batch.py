@@ -253,7 +253,7 @@ def post(delivery: Delivery) -> None:
         delivery.over = True
         return
     delivery.claimed = False  # from here on it may have been heard
-    again = delivery.attempts > 0
+    again = delivery.attempts > 0 or run.may_have_been_posted(delivery.document)
     one = Post(run, delivery.name, delivery.document, delivery.key, again=again)
     try:
         ack = one.send(brain)

@@ -33,6 +33,7 @@ class Run:
         self.settings, self.env, self.at, self.home = settings, env, at, settings.home
         self.told, self.place, self.total = told, 0, 0
         self.ledger = Ledger.open(self.home, at)
+        self.lost_at = self.ledger.note("lost")
         self.graves = Graves(self.home)
         self.brain: Brain | None = None
         self.brain_id = brain_id(settings)
@@ -47,6 +48,10 @@ class Run:
         if self.graves.is_behind():
             self.graves = Graves(self.home)
         return key in self.graves.keys
+
+    def may_have_been_posted(self, document: Mapping[str, object]) -> bool:
+        """Say whether it is older than this ledger, which was made in a lost one's place."""
+        return str(document.get("ts", "")) < self.lost_at
 
     def tell(self) -> None:
         """Say which file of how many it is, to whoever wants to know."""

@@ -165,6 +165,18 @@ def test_what_was_acknowledged_is_not_posted_again_where_the_ledger_is_lost_too(
     assert person.states() == ["committed"] * 3
 
 
+def test_what_arrived_unheard_is_found_again_where_the_ledger_is_lost_too(person, monkeypatch):
+    person.keep("one", "two")
+    with monkeypatch.context() as patch:
+        patch.setattr(batch, "POST", (batch.post, die))  # before it could be noted
+        drain_and_die(person, patch, (die,))
+    person.server.restart()
+    lose_the_ledger(person)
+    done = person.drain()
+    assert (done.committed, done.replayed, done.left) == (1, 1, 0)
+    assert person.server.contents() == ["one", "two"]
+
+
 @pytest.mark.parametrize("lose", [lose_the_ledger, lambda person: break_inside(person.home)])
 def test_a_ledger_lost_in_between_doubles_nothing(person, monkeypatch, lose):
     texts = [f"thought {number}" for number in range(6)]
