@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hooks.context.delivery import Run
 
 MOST = 64  # files of one batch
+MOST_BYTES = 4 << 20  # and bytes: hooks wait a second for the ledger, which gets all of them
 LEASE_S = 60  # a claim's: twice the longest that one post may take
 SETTLE_S = 1.0  # a slow brain's acknowledgements stand in the receipts at most this much later
 

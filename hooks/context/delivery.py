@@ -14,7 +14,7 @@ from hooks.errors import BrainUnreachable, StateError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
     from hooks.context.acks import Noted
@@ -76,9 +76,8 @@ def deliver_all(
                 prepare(run)
             run.total = _left(run)
             deliver_backlog(run)
-            names = in_order(run)
-            for begin in range(0, len(names), batch.MOST):
-                batch.deliver(run, names[begin : begin + batch.MOST])
+            for names in in_batches(run.home, in_order(run)):
+                batch.deliver(run, names)
         except DamagedError:
             raise
         except (BrainUnreachable, StateError) as err:
@@ -120,6 +119,24 @@ def in_order(run: Run) -> list[str]:
         for name in outbox.names(run.home)
     ]
     return [name for _, _, name in sorted(places)]
+
+
+def in_batches(home: str, names: list[str]) -> Iterator[list[str]]:
+    """Cut ``names`` into batches of few files and, but for a single large one, of few bytes.
+
+    A batch is in memory whole, and hooks wait for the transaction that claims it.
+    """
+    some: list[str] = []
+    total = 0
+    for name in names:
+        size = outbox.size(home, name)
+        if some and (len(some) >= batch.MOST or total + size > batch.MOST_BYTES):
+            yield some
+            some, total = [], 0
+        some.append(name)
+        total += size
+    if some:
+        yield some
 
 
 def settle_noted(run: Run) -> None:

@@ -175,6 +175,13 @@ def exists(home: str, name: str) -> bool:
     return os.path.lexists(os.path.join(folder(home), name))
 
 
+def size(home: str, name: str) -> int:
+    try:
+        return os.lstat(os.path.join(folder(home), name)).st_size
+    except OSError:
+        return 0
+
+
 def remove(home: str, name: str) -> None:
     try:
         os.unlink(os.path.join(folder(home), name))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hooks.context import batch, outbox
+from hooks.context import batch, delivery, outbox
 from hooks.context.flush import due
 from tests.support.keeping import Kept, lesson
 from tests.support.older_home import OLD, put
@@ -153,3 +153,29 @@ def test_an_older_file_that_cannot_be_named_anew_holds_up_nothing(kept, monkeypa
         done = kept.drain()
     assert (done.committed, done.left, "a.json" in done.stopped) == (1, 1, True)
     assert kept.drain() == (1, 0, 0, 0, "")
+
+
+def test_a_batch_has_few_files_and_few_bytes_and_a_large_file_is_one_of_its_own(kept, monkeypatch):
+    monkeypatch.setattr(batch, "MOST", 3)
+    monkeypatch.setattr(batch, "MOST_BYTES", 100)
+    folder = Path(outbox.folder(kept.home))
+    folder.mkdir()
+    sizes = {"a": 40, "b": 60, "c": 1, "d": 1_000, "e": 1, "f": 1, "g": 1, "h": 1}
+    for name, size in sizes.items():
+        (folder / name).write_bytes(b"x" * size)
+    found = delivery.in_batches(kept.home, [*sizes, "gone"])
+    assert ["".join(names) for names in found] == ["ab", "c", "d", "efg", "hgone"]
+
+
+def test_thousands_of_files_are_made_again_from_their_rows_without_a_sync_each(kept, monkeypatch):
+    keep(kept, "one")
+    keep(kept, "two")
+    before = {name: (Path(outbox.folder(kept.home)) / name).read_bytes() for name in kept.waiting()}
+    for name in before:
+        outbox.remove(kept.home, name)
+    synced = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    kept.brain_source = "none"
+    assert kept.drain().left == 2
+    here = {name: (Path(outbox.folder(kept.home)) / name).read_bytes() for name in kept.waiting()}
+    assert (here, synced) == (before, [])
