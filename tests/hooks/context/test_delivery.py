@@ -179,3 +179,11 @@ def test_thousands_of_files_are_made_again_from_their_rows_without_a_sync_each(k
     assert kept.drain().left == 2
     here = {name: (Path(outbox.folder(kept.home)) / name).read_bytes() for name in kept.waiting()}
     assert (here, synced) == (before, [])
+
+
+def test_why_a_run_stopped_is_told_where_it_cannot_be_noted(kept):
+    keep(kept, "one")
+    (Path(kept.home) / "brain" / "drain-pause.json").mkdir(parents=True)
+    kept.brain_source = "none"
+    done = kept.drain()
+    assert (done.left, done.stopped) == (1, "no brain is configured")
