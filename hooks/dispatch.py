@@ -38,6 +38,7 @@ EVENTS = {
     "SessionEnd": "hooks.events.session_end",
     "MessageDisplay": "hooks.events.message_display",
 }
+MOST_SAID = 300  # characters of what is wrong with a setting: it can hold anything
 USAGE = (
     "usage: python3 -I -S hooks/__main__.py EVENT < payload.json | verb NAME | worker TASK ...\n"
 )
@@ -122,7 +123,7 @@ def _open_streams() -> None:
 
 
 def _serve(name: str, env: Mapping[str, str], stdin: int, stdout: int, now: float) -> int:
-    from hooks.errors import HookError
+    from hooks.errors import HookError, SettingsError
 
     event = None
     try:
@@ -135,6 +136,8 @@ def _serve(name: str, env: Mapping[str, str], stdin: int, stdout: int, now: floa
         _note(env, name, now, f"{err}")
         if event is not None and event.prompt.lstrip().startswith(VERB_PREFIX):
             _refuse_verb(err, stdout)
+        elif isinstance(err, SettingsError):
+            _unserved(name, event, env, now, err, stdout)
     except BrokenPipeError:  # the agent stopped listening
         _note(env, name, now, "nobody reads our answer")
     except OSError as err:  # the disk, or a stream that is none
@@ -148,6 +151,37 @@ def _refuse_verb(err: HookError, stdout: int) -> None:
 
     said = f"brainhooks: {err}" + (f"\n  hint: {err.hint}" if err.hint else "")
     os.write(stdout, encode([Block(said)], "UserPromptSubmit"))
+
+
+def _unserved(
+    name: str,
+    event: Event | None,
+    env: Mapping[str, str],
+    now: float,
+    err: HookError,
+    stdout: int,
+) -> None:
+    """Note what has to be read after the mend; the session's start says what there is to mend."""
+    from hooks.clock import from_epoch
+    from hooks.context.claims import claim
+    from hooks.context.unserved import note
+    from hooks.errors import HookError
+    from hooks.reply import Tell, encode
+    from hooks.verbs.wording import one_line
+
+    first, at = True, from_epoch(now)
+    if event is not None:  # the home is known
+        try:
+            home = resolve_home(env)
+            note(home, event, env, at)
+            first = name != "SessionStart" or claim(home, event, env, at)
+        except (HookError, OSError) as failed:
+            _note(env, name, now, f"noting what to read later: {failed}")
+    if name == "SessionStart" and first:
+        what = f"brainhooks: {one_line(str(err), MOST_SAID)}, so memory rests"
+        later = "; what is marked meanwhile is kept once that is mended" if event else ""
+        said = f"{what}{later}. To do: {one_line(err.hint, MOST_SAID)}"
+        os.write(stdout, encode([Tell(said)], name))
 
 
 def _answer(event: Event, env: Mapping[str, str], now: float, stdout: int) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
-from hooks.context.brain_adapter import why_invalid
-from hooks.settings import SETTINGS_FILE
+from hooks.context.brain_adapter import how_to_mend, why_invalid
 from hooks.status_piece import Piece, Problem
 
 TYPE_CHECKING = False
@@ -22,12 +19,7 @@ MOST_NAMED = 3
 def misplaced(settings: Settings, env: Mapping[str, str]) -> Problem:
     """Tell of an address or a folder that can be no brain's: what, set where, and what to set."""
     what = f"{why_invalid(settings)}; markers wait in the outbox"
-    if settings.brain_url:
-        return Problem("red", what, "set BRAIN_URL to http(s)://host[:port]/path, or unset it")
-    name = "BRAIN_SOURCE_PATH" if settings.brain_path else "BRAIN_SOURCE_TYPE"
-    where = "the environment" if env.get(name) else os.path.join(settings.home, SETTINGS_FILE)
-    todo = "to the whole path of a folder that is there (/… or ~/…), or unset BRAIN_SOURCE_TYPE"
-    return Problem("red", what, f"in {where}, set BRAIN_SOURCE_PATH {todo}")
+    return Problem("red", what, how_to_mend(settings, env))
 
 
 def folder(

@@ -72,6 +72,7 @@ def catch_up(job: Job) -> None:
     from hooks.context import session_index
     from hooks.context.collect import Task
     from hooks.context.sources import Source, regular, subagents
+    from hooks.context.unserved import UNSERVED
 
     tasks: dict[str, Task] = {}
     starting = job.args[1] if len(job.args) > 1 else ""
@@ -81,8 +82,9 @@ def catch_up(job: Job) -> None:
             continue
         path = regular(entry.transcript_path, entry.cwd, job.env)
         if path:
-            theirs = job.settings._replace(principal=entry.principal)
-            task = tasks.setdefault(entry.principal, Task(theirs, job.env, job.at))
+            who = job.settings.principal if entry.source == UNSERVED else entry.principal
+            theirs = job.settings._replace(principal=who)
+            task = tasks.setdefault(who, Task(theirs, job.env, job.at))
             for source in (
                 Source(path, entry.session_id, main=True),
                 *subagents(path, entry.session_id),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from hooks.context import injections
 from hooks.context.brain_adapter import brain_kind
 from hooks.context.brains import BRAINS
@@ -47,12 +49,33 @@ def run(ctx: Ctx) -> Sequence[Reply]:
 def _missing(ctx: Ctx, seen: View) -> Sequence[Reply]:
     """Say, once a session, that something that is kept cannot be shown: it looks like nothing."""
     if not seen.unreadable:
-        return ()
+        return _astray(ctx)
     from hooks.quick import VERB_PREFIX
 
     ctx.log(f"{seen.unreadable} cannot be read")
     what = "so what it holds is not told; what to do:"
     return (Tell(f"brainhooks: {seen.unreadable} cannot be read, {what} {VERB_PREFIX}doctor"),)
+
+
+def _astray(ctx: Ctx) -> Sequence[Reply]:
+    """Say that what is configured is no brain, or its folder not there: nothing is delivered."""
+    kind, settings = brain_kind(ctx.settings), ctx.settings
+    if kind == "file" and not os.path.isdir(settings.brain_path):
+        from hooks.context.brain_adapter import where_set
+
+        what = f"there is no folder {settings.brain_path}"
+        place = where_set(settings, ctx.env)
+        todo = f"make it, mount or sync what holds it, or correct BRAIN_SOURCE_PATH in {place}"
+    elif kind == "invalid":
+        from hooks.context.brain_adapter import how_to_mend, why_invalid
+
+        what, todo = why_invalid(settings), how_to_mend(settings, ctx.env)
+    else:
+        return ()
+    from hooks.verbs.wording import one_line
+
+    waits = "so what is marked waits in the outbox"
+    return (Tell(one_line(f"brainhooks: {what}, {waits}. To do: {todo}")),)
 
 
 def _is_off(off: Off) -> str:

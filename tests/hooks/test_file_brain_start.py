@@ -49,10 +49,13 @@ def test_a_large_folder_is_read_by_the_worker_and_told_with_the_next_prompt(open
     assert "Use the staging key" in told
 
 
-def test_a_folder_that_is_away_is_not_said_to_be_empty(session, opened, folder):
+def test_a_folder_that_is_away_is_said_to_be_away_and_not_to_be_empty(session, opened, folder):
     folder.rename(folder.with_name("away"))
     start = opened.start()
-    assert start.message == BEGINS + "not read yet; what it remembers comes with a later prompt"
+    assert start.message == (
+        f"brainhooks: there is no folder {folder}, so what is marked waits in the outbox. To do: make"
+        " it, mount or sync what holds it, or correct BRAIN_SOURCE_PATH in the environment"
+    )
     opened.settle()
     folder.with_name("away").rename(folder)
     assert "Use the staging key" in session(env=opened.env).start().context
