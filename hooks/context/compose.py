@@ -122,27 +122,66 @@ def severity(item: Item) -> str:
 
 
 def fold(items: Sequence[Item]) -> list[list[Item]]:
-    """Group near-equal texts; each group is led by its best-ranked memory."""
+    """Group near-equal texts; each group is led by its best-ranked memory.
+
+    Two sets that share so many words share one of each one's few rarest, so a memory is compared
+    with the groups that have one of its rarest among theirs, and with no other.
+    """
+    said = [_words(item.text) for item in items]
+    frequency: dict[str, int] = {}
+    for words in said:
+        for word in words:
+            frequency[word] = frequency.get(word, 0) + 1
     groups: list[tuple[frozenset[str], list[Item]]] = []
-    for item in items:
-        words = _words(item.text)
-        for known, group in groups:
-            if _alike(words, known):
-                group.append(item)
-                break
-        else:
-            groups.append((words, [item]))
+    led_by: dict[str, list[int]] = {}  # one of a leader's rarest words -> numbers of its groups
+    equal: dict[frozenset[str], int] = {}
+    for item, words in zip(items, said, strict=True):
+        number = equal.get(words)
+        if number is None:
+            rarest = _rarest(words, frequency)
+            number = _first_alike(words, {n for w in rarest for n in led_by.get(w, ())}, groups)
+            if number is None:
+                number = len(groups)
+                groups.append((words, []))
+                for word in rarest:
+                    led_by.setdefault(word, []).append(number)
+            equal[words] = number
+        groups[number][1].append(item)
     return [group for _, group in groups]
 
 
+def _rarest(words: frozenset[str], frequency: dict[str, int]) -> list[str]:
+    """Return so many of the rarest words that a set without any of them is not alike."""
+    enough = len(words) - int(FOLD_LIKENESS * len(words) - 1e-9)
+    return sorted(words, key=lambda word: (frequency[word], word))[:enough]
+
+
+def _first_alike(
+    words: frozenset[str], numbers: set[int], groups: Sequence[tuple[frozenset[str], list[Item]]]
+) -> int | None:
+    for number in sorted(numbers):
+        if _alike(words, groups[number][0]):
+            return number
+    return None
+
+
 def _words(text: str) -> frozenset[str]:
-    spaced = "".join(letter if letter.isalnum() else " " for letter in text.casefold())
-    return frozenset(spaced.split()) or frozenset([text])
+    return frozenset(text.casefold().translate(_SPACED).split()) or frozenset([text])
+
+
+class _Spaced(dict[int, str]):
+    """What is no letter and no digit becomes a blank; filled by what is met."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        self[code] = letter if letter.isalnum() else " "
+        return self[code]
+
+
+_SPACED = _Spaced()
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    if one == other:
-        return True
     small, large = sorted((len(one), len(other)))
     if small < FOLD_LIKENESS * large:  # cannot reach the likeness: skip the set work
         return False

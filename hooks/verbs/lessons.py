@@ -132,11 +132,8 @@ def _all(brain: Library, ctx: VerbCtx, waiting: list[Item]) -> str:
     items = _joined(known, (item for item in waiting if item.project == project.id))
     elsewhere = [item for item in items if _of_another_session(item, ctx)]
     items = [item for item in items if not _of_another_session(item, ctx)]
-    feed = [
-        item
-        for item in _counting(brain.feed(), ctx)
-        if item.id not in {known.id for known in items}
-    ]
+    known_here = {item.id for item in items}
+    feed = [item for item in _counting(brain.feed(), ctx) if item.id not in known_here]
     if not items and not feed and not elsewhere:
         return f"Nothing is remembered for {_name(project)} yet."
     lines = [f"{count(len(items), 'memory', 'memories')} for {_name(project)}:"]
