@@ -180,3 +180,20 @@ def test_what_a_killed_drainer_there_had_acknowledged_does_not_come_over(kept, t
     assert first not in kept.waiting()
     assert there.drain().committed == 1
     assert there.waiting() == []
+
+
+def test_what_may_have_been_heard_from_there_is_asked_for_before_it_is_sent(
+    kept, tmp_path, project
+):
+    there = Kept(tmp_path / "person" / "another", project)
+    there.ask()
+    there.say(lesson("one"), lesson("two"))
+    there.collect()
+    [first, _] = there.waiting()
+    key = outbox.key_in(first)
+    ledger = Ledger.open(there.home, there.at)
+    ledger.change(key, there.at, lease_until=iso(there.at), attempts=2)
+    ledger.close()
+    assert adopt(kept.home, there.home, kept.tick()) == (2, 0)
+    assert [(row.key, row.state, row.attempts) for row in kept.receipts()] == [(key, "pending", 2)]
+    assert kept.drain().committed == 2
