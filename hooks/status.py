@@ -279,7 +279,7 @@ def _transcripts(look: Look) -> Piece:
 def _archive(look: Look) -> Piece:
     from hooks.status_archive import archive
 
-    return Piece(archive(look.settings, look.env))
+    return archive(look.settings, look.env)
 
 
 def _migration(look: Look) -> Piece:

@@ -127,6 +127,16 @@ def bury(job: Job) -> None:
     finish(job.settings, job.env, job.at)
 
 
+def obey(job: Job) -> None:
+    """Take out of this home what another one forgot in a folder that both use."""
+    from hooks.context.brain_adapter import brain_kind
+
+    if brain_kind(job.settings) == "file":
+        from hooks.context.obeying import obey as take_away
+
+        take_away(job.settings, job.env, job.at)
+
+
 def refresh(job: Job) -> None:
     """Rewrite the caches of the named projects, of every recent one where none is named."""
     from hooks.context.brains import open_brain
@@ -174,7 +184,9 @@ def archive_all(job: Job) -> None:
     from hooks.context.archiving import save_all
 
     done = save_all(job.settings, job.env, job.at)
-    job.log(f"archive: {done.sessions} sessions, {done.gained} bytes; {len(done.faults)} failed")
+    again = f", {done.mended} files saved again" if done.mended else ""
+    failed = f"{len(done.faults)} failed"
+    job.log(f"archive: {done.sessions} sessions, {done.gained} bytes{again}; {failed}")
     for fault in done.faults:
         job.log(f"archive: {fault}")
 
@@ -189,12 +201,13 @@ def tidy_up(job: Job) -> None:
 
 VERBS: dict[str, tuple[Callable[[Job], None], ...]] = {
     "flush": (flush,),
-    "refresh": (refresh,),
+    "refresh": (refresh, obey),
     "catch-up": (catch_up, flush_if_due),
     "archive": (flush_if_due, archive),
     "archive-all": (archive_all,),
     "start": (
         bury,
+        obey,
         refresh,
         defer_the_rest,
         catch_up,

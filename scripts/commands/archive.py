@@ -52,8 +52,13 @@ def _archive(
     there = count(done.sessions, "session")
     saved = f"{size(done.gained)} of transcripts saved now; `brainhooks archive list` shows them"
     news = saved if done.gained or done.faults else "nothing new to save"
-    typer.echo(f"{there} looked at, {news}.")
-    raise typer.Exit(1 if done.faults else 0)
+    again = f"; {count(done.mended, 'missing file')} saved again" if done.mended else ""
+    typer.echo(f"{there} looked at, {news}{again}.")
+    damaged = archiving.still_damaged(found.settings().home)
+    if damaged:
+        what = f"{count(len(damaged), 'file')} of the archive still damaged or missing"
+        typer.echo(f"{what}; `brainhooks archive verify` names them", err=True)
+    raise typer.Exit(1 if done.faults or damaged else 0)
 
 
 def _progress() -> Callable[[int, int], None]:
