@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MOST = 64  # files of one batch
 MOST_BYTES = 4 << 20  # and bytes: hooks wait a second for the ledger, which gets all of them
-LEASE_S = 60  # a claim's: twice the longest that one post may take
+LEASE_S = 60  # what a receipt shows of a claim; the drainer's lock is the guard
 SETTLE_S = 1.0  # a slow brain's acknowledgements stand in the receipts at most this much later
 
 
