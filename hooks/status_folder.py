@@ -38,6 +38,20 @@ def folder(
     return Piece({**data, "health": health}, set_aside(path, number, aside))
 
 
+def all_set_aside(path: str) -> list[tuple[str, str]]:
+    """Return every file in the folder that is not served, its path below it, and why.
+
+    Raises:
+        BrainUnreachable: the folder cannot be read.
+    """
+    from hooks.context.brains.file_folder import Folder, Reaching
+    from hooks.context.brains.file_index import Index
+
+    with Reaching(path):
+        index = Index(*Folder(path).scan(), lambda space: space)
+    return sorted((where, why) for where, why in index.aside)
+
+
 def set_aside(path: str, number: int, aside: list[tuple[str, str]]) -> tuple[Problem, ...]:
     """Tell what lies in the folder and is not served: ``number`` files, the first ones named."""
     if not number:

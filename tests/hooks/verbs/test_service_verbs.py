@@ -232,3 +232,11 @@ def test_where_the_feed_was_never_readable_lessons_says_so_and_what_to_do(asked,
     assert "cannot be reached" not in said
     with pytest.raises(BrainUnreachable, match="could be read yet"):
         run_named("forget", "abcdabcd", asked)
+
+
+def test_forgetting_what_a_service_has_says_so_also_under_another_brain(asked):
+    said = run_named("remember", "Warm the cache", asked)
+    drain(asked.settings, asked.env, asked.at)
+    key = said.split()[1].rstrip(":")
+    none = asked._replace(settings=asked.settings._replace(brain_url="", brain_source="none"))
+    assert "The brain service cannot forget" in run_named("forget", key, none)
