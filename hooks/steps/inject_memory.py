@@ -9,7 +9,7 @@ from hooks.context.brain_adapter import brain_kind
 from hooks.context.brains import BRAINS
 from hooks.context.claims import claim
 from hooks.context.compose import compose
-from hooks.context.telling import first_time_here, look, memory_off, record, where
+from hooks.context.telling import first_time_here, is_told, look, memory_off, record, where
 from hooks.reply import Say, Tell
 
 TYPE_CHECKING = False
@@ -91,7 +91,7 @@ def _is_off(off: Off) -> str:
 
 
 def _said_before(ctx: Ctx, seen: View) -> str:
-    """On resume: the bytes of the last start, unless a memory in them is gone since.
+    """On resume: the bytes of the last start, unless a memory in them is gone or other since.
 
     The door's note stays as it was, so that news since then come with the next prompt.
     """
@@ -102,9 +102,12 @@ def _said_before(ctx: Ctx, seen: View) -> str:
         for row in injections.read(ctx.settings.home, where(ctx).session_id)
         if row.event == ctx.event.name
     ]
-    if not starts or not starts[-1].ids <= {item.id for item in seen.items}:
+    if not starts:
         return ""
-    return starts[-1].text
+    last, there = starts[-1], {item.id: item for item in seen.items}
+    said = {**dict.fromkeys(last.ids, ""), **dict(last.prints)}
+    same = all(key in there and is_told(ctx, said, there[key]) for key in said)
+    return last.text if same else ""
 
 
 def _greeting(ctx: Ctx, seen: View) -> Sequence[Reply]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hooks.context.memory_view import MOST_ENTRIES
+from hooks.context.brains.folder_print import MOST_ENTRIES
 from tests.support.memories import WEB
 
 

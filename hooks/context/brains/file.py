@@ -130,6 +130,10 @@ class FileBrain:
             "forgotten": len(index.graves),
         }
 
+    def forgotten(self) -> frozenset[str]:
+        """Return the ids of what was forgotten, by whichever home."""
+        return frozenset(self._look().graves)
+
     def health(self) -> dict[str, object]:
         """Also name what lies in the folder and is not served, each with the reason."""
         index = self._look()

@@ -14,6 +14,7 @@ import stat
 
 from hooks import atomic
 from hooks.context.brains import file_names, front_matter
+from hooks.context.brains.folder_print import MAX_DEPTH
 from hooks.errors import BrainUnreachable
 from hooks.lock import Lock, held
 from scripts.swarm_v2.wire_json import clean
@@ -31,7 +32,6 @@ else:
 
 NAME = "file"
 MAX_BYTES = 4 << 20  # of one page; a marker is part of a line of at most 2 MiB
-MAX_DEPTH = 8
 WAIT_S = 5.0  # for another writer, whose longest hold is one scan and one write
 _ASIDE, _ASIDE_ENDING = ".brainhooks-", ".tmp"
 _NO_LOCKS = {errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS}
@@ -81,24 +81,6 @@ def _sentence(path: str, err: OSError) -> str:
     if err.errno == errno.ENOTDIR:
         return f"{path} is no folder"
     return f"{path}: {err.strerror or 'the file system failed'}"
-
-
-def holds_more_than(number: int, path: str) -> bool:
-    """Say whether a scan would meet more than ``number`` names; what cannot be read has none."""
-    folders, seen = [(path, 0)], 0
-    while folders:
-        place, depth = folders.pop()
-        try:
-            with os.scandir(place) as found:
-                for entry in found:
-                    seen += 1
-                    if seen > number:
-                        return True
-                    if entry.name[0] != "." and depth < MAX_DEPTH:
-                        folders += [(entry.path, depth + 1)] * entry.is_dir(follow_symlinks=False)
-        except OSError:
-            continue
-    return False
 
 
 class Folder:
