@@ -21,8 +21,9 @@ help:
 demo: .venv/ready
 	@$(PY) -m demo
 
+# By file: what a module's fixture makes (a wheel, a server) is made once.
 test: .venv/ready
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest -n auto --dist loadfile $(ARGS)
 
 e2e: .venv/ready
 	@$(PY) -m pytest -m e2e --basetemp=.e2e tests/e2e $(ARGS)

@@ -11,6 +11,7 @@ import os
 import platform
 import random
 import statistics
+import sys
 import uuid
 from typing import TYPE_CHECKING
 
@@ -160,6 +161,18 @@ def archiving(rounds: int) -> None:
     row("archive of 100 MB", f"{seconds:.2f} s", "≤ 2 s", verdict(seconds <= 2), note)
 
 
+def self_test() -> None:
+    """What a person waits for; the interpreter is the one that has the shell's commands."""
+    bench = Bench("selftest")
+    bench.fresh()
+    line = [sys.executable, "-m", "scripts.cli", "selftest"]
+    env = {**bench.env, "PYTHONPATH": str(ROOT)}
+    for words, most in ((["--quick"], 30), ([], 120)):
+        seconds = wall_s(Job([*line, *words], env))
+        name = " ".join(["selftest", *words])
+        row(name, f"{seconds:.1f} s", f"≤ {most} s", verdict(seconds <= most))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=25)
@@ -171,7 +184,9 @@ def main() -> None:
     doors.measure(max(3, rounds // 8), row, verdict, dict(os.environ))
     scanning(max(3, rounds // 4), bed)
     service.measure(max(3, rounds // 4), row, verdict)
+    service.measure_stops(row, verdict)
     archiving(max(3, rounds // 8))
+    self_test()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bench.measure import PYTHON, Job, wall_s
-from bench.workload import Bench
+from bench.workload import FOLDER, MB, PROJECT, Bench, make_transcript
 from hooks.clock import iso
 from hooks.context import outbox
 from hooks.context.thought import digest_of
@@ -53,6 +53,23 @@ def measure(rounds: int, row: Callable[..., None], verdict: Callable[[bool], str
     row("each of 50 markers, against 1 alone", f"{each:.2f}", "≤ 1.3", verdict(each <= 1.3), note)
     row("all 50 in one flush, against 1", f"{many / one:.2f}", "", "")
     row("posts of a second flush", str(again), "0", verdict(again == 0))
+
+
+def measure_stops(row: Callable[..., None], verdict: Callable[[bool], str]) -> None:
+    """Print what two Stops of one session post: the first its marker, the second nothing."""
+    bench, path = Bench("stops"), FOLDER / "stops.jsonl"
+    bench.fresh()
+    make_transcript(path, MB, str(PROJECT))
+    with BrainServer(bench.home.parent / "store") as server:
+        bench.env |= {"BRAIN_URL": server.url, "BRAIN_HTTP_TOKEN": server.token}
+        wall_s(bench.start("stops"))
+        said = bench.work("stops", path, f"measured {uuid.uuid4().hex}")
+        posts = []
+        for _ in range(2):
+            wall_s(bench.stop("stops", path, said))
+            posts.append(len(server.requests("POST /marker")))
+    first, second = posts[0], posts[1] - posts[0]
+    row("posts of a second Stop", str(second), "0", verdict(second == 0), f"{first} of the first")
 
 
 def _leave(home: str, count: int) -> None:

@@ -8,22 +8,28 @@ import os
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 _NO_FOLDER_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
+_MOST_COPIED = 1 << 28  # bytes; nothing of ours comes near
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS}
 
 
 def make_folder(path: str) -> None:
     """Create ``path`` and what leads to it, each 0700; an existing folder is left as it is."""
     try:
-        os.mkdir(path, PRIVATE_FOLDER)
-    except FileExistsError:
-        if not os.path.isdir(path):
-            raise
+        _make_last(path)
     except FileNotFoundError:
         above = os.path.dirname(path)
         if above == path:  # "" or a root that is gone: there is nothing to make it in
             raise
         make_folder(above)
-        make_folder(path)
+        _make_last(path)  # some filesystems answer so where nothing can be made: not again
+
+
+def _make_last(path: str) -> None:
+    try:
+        os.mkdir(path, PRIVATE_FOLDER)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
 
 
 def sync_folder(path: str) -> None:
@@ -121,6 +127,24 @@ def _rename_under_lock(aside: str, path: str) -> bool:
             return False
         os.replace(aside, path)
         return True
+
+
+def move(source: str, target: str) -> None:
+    """Rename, replacing what is there; a file goes to another device by way of a durable copy.
+
+    A kill in between leaves both, of equal bytes.
+
+    Raises:
+        OSError: also where what is no regular file would have to leave its device.
+    """
+    try:
+        os.replace(source, target)
+    except OSError as err:
+        data = read(source, _MOST_COPIED) if err.errno == errno.EXDEV else None
+        if data is None:
+            raise
+        write(target, data)
+        os.unlink(source)
 
 
 def append_line(path: str, line: bytes, *, durable: bool = False) -> None:

@@ -42,6 +42,7 @@ EVENTS = {
     "SessionEnd": "hooks.events.session_end",
     "MessageDisplay": "hooks.events.message_display",
 }
+MOST_SAID = 300  # characters of what is wrong with a setting: it can hold anything
 USAGE = (
     "usage: python3 -I -S hooks/__main__.py EVENT < payload.json"
     " | verb NAME | statusline [--segment] | worker TASK ... | server\n"
@@ -189,7 +190,7 @@ def serve(
     ``read`` may raise a HookError. ``write`` is given the answer, b"" where nothing is to be said;
     it is not called where the event needs no work, or fails.
     """
-    from hooks.errors import HookError
+    from hooks.errors import HookError, SettingsError
 
     if not _wanted(env):
         return 0
@@ -204,8 +205,12 @@ def serve(
         note(env, name, now, f"{err}")
         if event is not None and verb_line(event.prompt):
             _refuse_verb(err, write)
+        elif isinstance(err, SettingsError):
+            _unserved(name, event, env, now, err, write)
     except BrokenPipeError:  # the agent stopped listening
         note(env, name, now, "nobody reads our answer")
+    except OSError as err:  # the disk, or a stream that is none
+        note(env, name, now, f"{type(err).__name__}: {err}")
     return 0
 
 
@@ -217,23 +222,64 @@ def _refuse_verb(err: HookError, write: Callable[[bytes], None]) -> None:
     write(encode([Block(said)], "UserPromptSubmit"))
 
 
+def _unserved(
+    name: str,
+    event: Event | None,
+    env: Mapping[str, str],
+    now: float,
+    err: HookError,
+    write: Callable[[bytes], None],
+) -> None:
+    """Note what has to be read after the mend; the session's start says what there is to mend."""
+    from hooks.clock import from_epoch
+    from hooks.context import unserved
+    from hooks.context.claims import claim
+    from hooks.errors import HookError
+    from hooks.reply import Tell, encode
+    from hooks.verbs.wording import one_line
+
+    first, at = True, from_epoch(now)
+    if event is not None:  # the home is known
+        try:
+            home = resolve_home(env)
+            unserved.note(home, event, env, at)
+            first = name != "SessionStart" or claim(home, event, env, at)
+        except (HookError, OSError) as failed:
+            note(env, name, now, f"noting what to read later: {failed}")
+    if name == "SessionStart" and first:
+        what = f"brainhooks: {one_line(str(err), MOST_SAID)}, so memory rests"
+        later = "; what is marked meanwhile is kept once that is mended" if event else ""
+        said = f"{what}{later}. To do: {one_line(err.hint, MOST_SAID)}"
+        write(encode([Tell(said)], name))
+
+
 def _answer(
     event: Event, env: Mapping[str, str], now: float, write: Callable[[bytes], None]
 ) -> None:
     from hooks.clock import from_epoch
+    from hooks.log import lacks_lines
     from hooks.reply import encode
     from hooks.settings import load
 
     ctx = Ctx(event, load(env), env, from_epoch(now))
     try:
+        if lacks_lines(ctx.settings.home):
+            ctx.log("what failed before this could not be logged")
         if not os.path.exists(migrated_note(ctx.settings.home)):
             _migrate(ctx)
-        _mark_run(ctx.settings.home, event.name)
+        _mark_run(ctx)
         write(encode(handle(ctx), event.name))
         for finish in ctx.after_print:
-            finish()
+            _finish(ctx, finish)
     finally:
         ctx.close()
+
+
+def _finish(ctx: Ctx, finish: Callable[[], None]) -> None:
+    try:
+        finish()
+    except OSError as err:  # it is said; what is left over is said again, or tidied
+        ctx.log(f"after the answer: {err}")
 
 
 def _migrate(ctx: Ctx) -> None:
@@ -250,16 +296,16 @@ def _migrate(ctx: Ctx) -> None:
         ctx.log(f"migrate: {type(err).__name__}: {err}")
 
 
-def _mark_run(home: str, event: str) -> None:
+def _mark_run(ctx: Ctx) -> None:
     """Leave the file whose time says when the event last ran; a home we may not write stays so."""
     from hooks.atomic import make_folder
 
-    path = os.path.join(home, "brain", "last-run", event)
+    path = os.path.join(ctx.settings.home, "brain", "last-run", ctx.event.name)
     try:
         make_folder(os.path.dirname(path))
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
-    except OSError:
-        return
+    except OSError as err:
+        ctx.log(f"the note of when it ran: {err}")
 
 
 def handle(ctx: Ctx) -> list[Reply]:

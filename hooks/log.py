@@ -7,13 +7,15 @@ import os
 from hooks.atomic import append_line
 
 MAX_LINE = 2_000  # characters; a line tells what happened, the rest is in the ledger
+_MISSING_S = 1  # seconds since the epoch
 MAX_LOG_BYTES = 1 << 20  # then the file becomes hooks.log.1, replacing the one before
 
 
 def log(home: str, at: str, event: str, session: str, text: str) -> None:
     """Append ``<at> <event> <session> <text>``; a log that cannot be written is given up quietly.
 
-    A full disk or a read-only home must not turn into a failure of the hook.
+    A full disk or a read-only home must not turn into a failure of the hook. ``lacks_lines``
+    says so later, where at least the file's time could be set.
     """
     path = os.path.join(home, "logs", "hooks.log")
     line = f"{at} {event} {session[:36] or '-'} {text}"[:MAX_LINE]
@@ -23,7 +25,23 @@ def log(home: str, at: str, event: str, session: str, text: str) -> None:
         _rotate(path)
         append_line(path, safe.encode("utf-8"))
     except OSError:
+        _note_missing(path)
+
+
+def _note_missing(path: str) -> None:
+    """Leave a time that no clock gives, for which a full disk has room; the next line ends it."""
+    try:
+        os.utime(path, (_MISSING_S, _MISSING_S))
+    except OSError:
         return
+
+
+def lacks_lines(home: str) -> bool:
+    """Say whether something could not be logged since the last line."""
+    try:
+        return os.stat(os.path.join(home, "logs", "hooks.log")).st_mtime == _MISSING_S
+    except OSError:
+        return False
 
 
 def _rotate(path: str) -> None:

@@ -34,7 +34,14 @@ def nothing_to_do(event: Event, home: str) -> bool:
 
 
 def signature(path: str) -> str:
-    """Return what changes when the file at ``path`` is replaced or grows; ``-`` if absent."""
+    """Return what changes when the file at ``path`` is replaced or grows; ``-`` if absent.
+
+    A path that ends in a slash means the pages in a file brain's folder.
+    """
+    if path.endswith("/"):
+        from hooks.context.brains.folder_print import folder_print
+
+        return folder_print(path)
     try:
         info = os.stat(path)
     except (OSError, ValueError):

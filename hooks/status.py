@@ -32,7 +32,10 @@ def collect_status(
         problems += piece.problems
     levels = {problem.level for problem in problems}
     level = "red" if "red" in levels else "yellow" if levels else "green"
-    said = [problem._asdict() for problem in sorted(problems, key=lambda p: p.level != "red")]
+    said = [
+        problem._asdict()
+        for problem in sorted(dict.fromkeys(problems), key=lambda p: p.level != "red")
+    ]
     refused = status["cache_scope_mismatches"].values()
     total = sum(number for number in refused if isinstance(number, int))
     return {"level": level, "problems": said, "cache_scope_mismatch_total": total, **status}
@@ -96,13 +99,13 @@ def _brain(look: Look) -> Piece:
     kind = brain_kind(look.settings)
     data: dict[str, Any] = {"kind": kind, "hash": brain_id(look.settings)}
     if kind == "invalid":
-        what = "the configured brain address cannot be used; markers wait in the outbox"
-        todo = "set BRAIN_URL to http(s)://host[:port]/path, or unset it"
-        if not look.settings.brain_url:
-            todo = "set BRAIN_SOURCE_PATH to the brain's folder, or unset BRAIN_SOURCE_TYPE"
-        return Piece(data, (Problem("red", what, todo),))
+        from hooks.status_folder import misplaced
+
+        return Piece(data, (misplaced(look.settings, look.env),))
     if kind == "file" and _is_installed(look.settings.home):
-        return _folder(look, data)
+        from hooks.status_folder import folder
+
+        return folder(look, data, _health)
     if kind == "http":
         from hooks.status_service import service
 
@@ -126,31 +129,6 @@ def _lost(look: Look, data: Mapping[str, Any]) -> Piece:
     what = f"the brain's file has lost {number} memories that it once had"
     todo = "brainhooks flush sends them again, as the next session does"
     return Piece({**data, "lost": number}, (Problem("yellow", what, todo),))
-
-
-def _folder(look: Look, data: Mapping[str, Any]) -> Piece:
-    from hooks.context.outbox import is_empty
-    from hooks.errors import BrainUnreachable
-
-    try:
-        health = _health(look)
-    except BrainUnreachable as err:
-        told = not is_empty(look.settings.home)  # by the outbox, which asks the same brain
-        return Piece(data, () if told else (Problem("yellow", str(err), err.hint),))
-    return Piece({**data, "health": health}, _set_aside(health))
-
-
-def _set_aside(health: Mapping[str, Any]) -> tuple[Problem, ...]:
-    """Tell what lies in a file brain's folder and is not served."""
-    number = health["set_aside"]
-    if not number:
-        return ()
-    named = [f"{row['file']} ({row['why']})" for row in health["aside"][:3]]
-    named += [f"{number - 3} more"] if number > 3 else []
-    verb = "file is" if number == 1 else "files are"
-    what = f"{number} {verb} not served from {health['path']}: {', '.join(named)}"
-    todo = "take what you want from each into the page it belongs to, then delete it"
-    return (Problem("yellow", what, todo),)
 
 
 def _is_installed(home: str) -> bool:
@@ -279,20 +257,19 @@ def _transcripts(look: Look) -> Piece:
 def _archive(look: Look) -> Piece:
     from hooks.status_archive import archive
 
-    return Piece(archive(look.settings, look.env))
+    return archive(look.settings, look.env)
 
 
 def _migration(look: Look) -> Piece:
-    from hooks.atomic import read
-    from hooks.context.ledger_notes import migrations_path, steps
-    from scripts.swarm_v2.wire_json import load_object
+    from hooks.context.ledger_notes import damaged, migrations_path, steps
 
-    path = migrations_path(look.settings.home)
-    data = read(path)
-    if data is not None and not isinstance((load_object(data) or {}).get("steps"), list):
-        problem = Problem("yellow", f"{path} is damaged", "brainhooks migrate")
-        return Piece({"steps": []}, (problem,))
-    return Piece({"steps": steps(look.settings.home)})
+    home = look.settings.home
+    problems: tuple[Problem, ...] = ()
+    if damaged(home) is not None:
+        what = f"{migrations_path(home)} is damaged; what can be read of it still counts"
+        todo = "brainhooks migrate puts it aside and writes a whole one"
+        problems = (Problem("yellow", what, todo),)
+    return Piece({"steps": steps(home)}, problems)
 
 
 # A row is a piece of the status, in the order it is shown.

@@ -23,11 +23,11 @@ _NEXT = {"none": "unset BRAIN_SOURCE_TYPE to use the brain on this machine; noth
 def outbox(look: Look) -> Piece:
     """Count what waits. What cannot be delivered is yellow at once, and red after a day."""
     home = look.settings.home
-    waiting = {**files(backlog_folder(home)), **files(folder(home))}
+    waiting = [*files(backlog_folder(home)).values(), *files(folder(home)).values()]
     refused = len(files(quarantine_folder(home)))
-    oldest = min(waiting.values(), default=None)
+    oldest = min(waiting, default=None)
     age_s = None if oldest is None else max(0, int(look.at.timestamp() - oldest))
-    why, again = _hindrance(look) if waiting else ("", "")
+    why, again = hindrance(look)
     data: dict[str, Any] = {
         "count": len(waiting),
         "oldest": None if oldest is None else iso(from_epoch(oldest)),
@@ -49,18 +49,20 @@ def outbox(look: Look) -> Piece:
     return Piece(data, tuple(problem for problem in problems if problem is not None))
 
 
-def _hindrance(look: Look) -> tuple[str, str]:
-    """Return why nothing can be delivered now, and when it is tried again; "" for no reason.
+def hindrance(look: Look) -> tuple[str, str]:
+    """Return why what waits cannot be delivered now, and when it is tried again; "" for no reason.
 
     The last failure counts as long as the brain that failed is the one configured.
     """
     from hooks.context.brain_adapter import brain_id, brain_kind
-    from hooks.context.brains import BRAINS
+    from hooks.context.brains import BRAINS, why_not
     from hooks.context.flush import pause
+    from hooks.context.outbox import is_empty
 
-    kind = BRAINS[brain_kind(look.settings)]
-    if not kind.module:
-        return kind.why_not, ""
+    if is_empty(look.settings.home):
+        return "", ""
+    if not BRAINS[brain_kind(look.settings)].module:
+        return why_not(look.settings), ""
     note = pause(look.settings.home)
     if note and note.get("brain") == brain_id(look.settings):
         return str(note.get("why", "")), str(note.get("until", ""))
@@ -95,7 +97,7 @@ def files(place: str) -> dict[str, float]:
     try:
         with os.scandir(place) as entries:
             for entry in entries:
-                if entry.name.endswith(".json"):
+                if entry.name.endswith(".json") and entry.name[0] != ".":
                     try:
                         found[entry.name] = entry.stat().st_mtime
                     except FileNotFoundError:

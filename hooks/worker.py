@@ -77,16 +77,19 @@ def catch_up(job: Job) -> None:
     from hooks.context import session_index
     from hooks.context.collect import Task
     from hooks.context.sources import Source, regular, subagents
+    from hooks.context.unserved import UNSERVED
 
     tasks: dict[str, Task] = {}
     starting = job.args[1] if len(job.args) > 1 else ""
+    client = job.env.get("CLAUDE_PID", "")
     for entry in session_index.read(job.settings.home):
-        if entry.session_id == starting or session_index.is_live(entry, job.at):
+        if entry.session_id == starting or session_index.is_live(entry, job.at, client):
             continue
         path = regular(entry.transcript_path, entry.cwd, job.env)
         if path:
-            theirs = job.settings._replace(principal=entry.principal)
-            task = tasks.setdefault(entry.principal, Task(theirs, job.env, job.at))
+            who = job.settings.principal if entry.source == UNSERVED else entry.principal
+            theirs = job.settings._replace(principal=who)
+            task = tasks.setdefault(who, Task(theirs, job.env, job.at))
             for source in (
                 Source(path, entry.session_id, main=True),
                 *subagents(path, entry.session_id),
@@ -127,6 +130,16 @@ def bury(job: Job) -> None:
     from hooks.context.burial import finish
 
     finish(job.settings, job.env, job.at)
+
+
+def obey(job: Job) -> None:
+    """Take out of this home what another one forgot in a folder that both use."""
+    from hooks.context.brain_adapter import brain_kind
+
+    if brain_kind(job.settings) == "file":
+        from hooks.context.obeying import obey as take_away
+
+        take_away(job.settings, job.env, job.at)
 
 
 def refresh(job: Job) -> None:
@@ -176,7 +189,9 @@ def archive_all(job: Job) -> None:
     from hooks.context.archiving import save_all
 
     done = save_all(job.settings, job.env, job.at)
-    job.log(f"archive: {done.sessions} sessions, {done.gained} bytes; {len(done.faults)} failed")
+    again = f", {done.mended} files saved again" if done.mended else ""
+    failed = f"{len(done.faults)} failed"
+    job.log(f"archive: {done.sessions} sessions, {done.gained} bytes{again}; {failed}")
     for fault in done.faults:
         job.log(f"archive: {fault}")
 
@@ -235,7 +250,7 @@ def tidy_up(job: Job) -> None:
 
 VERBS: dict[str, tuple[Callable[[Job], None], ...]] = {
     "flush": (flush,),
-    "refresh": (refresh,),
+    "refresh": (refresh, obey),
     "catch-up": (catch_up, flush_if_due),
     "archive": (flush_if_due, archive),
     "archive-all": (archive_all,),
@@ -243,6 +258,7 @@ VERBS: dict[str, tuple[Callable[[Job], None], ...]] = {
     "log-transcript": (log_transcript,),
     "start": (
         bury,
+        obey,
         refresh,
         defer_the_rest,
         catch_up,

@@ -11,11 +11,14 @@ from __future__ import annotations
 import os
 
 from hooks import atomic
+from hooks.context.outbox import key_in
 from scripts.swarm_v2.wire_json import dumps, load_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
+
+    from hooks.context.ledger import Receipt
 else:
     from hooks.record import NamedTuple
 
@@ -62,15 +65,26 @@ def _noted(found: dict[str, object]) -> Noted | None:
     if found.keys() != set(Noted._fields) or not all(isinstance(value, str) for value in values):
         return None
     noted = Noted(*values)  # type: ignore[arg-type]
-    # The name is one in the outbox, whoever wrote the line.
-    fits = os.path.basename(noted.name) == noted.name and noted.kind in ("committed", "replayed")
-    return noted if fits and noted.key else None
+    # The name is the key's file in the outbox, whoever wrote the line: no other may go for it.
+    plain = os.path.basename(noted.name) == noted.name and "\0" not in noted.name
+    fits = plain and noted.key != "" and key_in(noted.name) == noted.key
+    return noted if fits and noted.kind in ("committed", "replayed") else None
+
+
+def still_holds(receipt: Receipt) -> bool:
+    """Say whether a note can be about what this receipt waits for: an older one is void.
+
+    It is while the claim stands that it was written under. A receipt that no drainer ever
+    claimed is of a ledger that was made anew since the note.
+    """
+    waits = receipt.state in ("pending", "unknown")
+    return waits and (receipt.lease_until != "" or not receipt.attempts)
 
 
 def clear(home: str) -> None:
     """Drop the lines, after their receipts are committed.
 
-    Lines that cannot go are void all the same: no receipt of theirs is claimed any more.
+    Lines that cannot go are void all the same (``still_holds``).
     """
     try:
         os.unlink(path_of(home))

@@ -12,7 +12,7 @@ import os
 
 from hooks import atomic
 from hooks.clock import iso
-from hooks.context import outbox
+from hooks.context import acks, outbox
 from hooks.context.ledger import Ledger
 from hooks.context.ledger_notes import Graves
 from hooks.context.migrations import migrations_lock, write_down
@@ -39,7 +39,10 @@ class Adopted(NamedTuple):
 class Move:
     """One file on its way from ``place(other)`` to ``place(home)``, with the reason beside it."""
 
-    def __init__(self, source: str, target: str, ledger: Ledger | None, at: datetime) -> None:
+    def __init__(
+        self, home: str, source: str, target: str, ledger: Ledger | None, at: datetime
+    ) -> None:
+        self.home = home
         self.source, self.target, self.ledger, self.at = source, target, ledger, at
         self.data = atomic.read(source, outbox.MAX_BYTES)
         self.reason = _reason(source)
@@ -114,13 +117,13 @@ def _ledger(other: str, at: datetime) -> Ledger | None:
 
 def _move_all(home: str, other: str, ledger: Ledger | None, at: datetime) -> Adopted:
     moved = left = 0
-    graves = Graves(other)
+    graves, noted = Graves(other), {one.key for one in acks.read(other)}
     for source, target in _pairs(home, other):
-        move = Move(source, target, ledger, at)
+        move = Move(home, source, target, ledger, at)
         if move.data is None:
             left += 1
             continue
-        if move.key in graves.keys or _is_settled(move):
+        if move.key in graves.keys or _is_settled(move, noted):
             remove_there(move)
             continue
         for step in MOVE:
@@ -129,9 +132,11 @@ def _move_all(home: str, other: str, ledger: Ledger | None, at: datetime) -> Ado
     return Adopted(moved, left)
 
 
-def _is_settled(move: Move) -> bool:
+def _is_settled(move: Move, noted: set[str]) -> bool:
     """Say whether it was delivered or forgotten there: its file only outlived a kill."""
     receipt = move.ledger.receipt(move.key) if move.ledger is not None and move.key else None
+    if move.key in noted and (receipt is None or acks.still_holds(receipt)):
+        return True
     return receipt is not None and receipt.state in ("committed", "replayed", "forgotten")
 
 
@@ -139,6 +144,20 @@ def _pairs(home: str, other: str) -> Iterator[tuple[str, str]]:
     for place in PLACES:
         for name in outbox.names_in(place(other)):
             yield os.path.join(place(other), name), os.path.join(place(home), name)
+
+
+def carry_attempts(move: Move) -> None:
+    """What was posted there and not heard of is asked for here, before it is sent again."""
+    receipt = move.ledger.receipt(move.key) if move.ledger is not None and move.key else None
+    if receipt is None or receipt.state != "pending" or not receipt.attempts:
+        return
+    ledger = Ledger.open(move.home, move.at)
+    try:
+        with ledger.writing():
+            ledger.add_receipt(receipt.document, move.at)
+            ledger.change(move.key, move.at, attempts=receipt.attempts)
+    finally:
+        ledger.close()
 
 
 def copy_here(move: Move) -> None:
@@ -182,4 +201,9 @@ def _write_down(home: str, other: str, at: datetime, done: Adopted) -> None:
         write_down(home, {**row, "counts": done._asdict()})
 
 
-MOVE: tuple[Callable[[Move], None], ...] = (copy_here, say_moved, remove_there)
+MOVE: tuple[Callable[[Move], None], ...] = (
+    carry_attempts,
+    copy_here,
+    say_moved,
+    remove_there,
+)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 
     from hooks.settings import Settings
-    from scripts.swarm_v2.store.archive.save import Place
+    from scripts.swarm_v2.store.archive.save import Place, Source
 else:
     from hooks.record import NamedTuple
 
@@ -136,8 +136,11 @@ def save_session(
     files: Mapping[str, str],
     *,
     close: bool = False,
-) -> int:
-    """Save ``files`` (name to path) of a session under its lock; return the raw bytes gained.
+    mend: bool = False,
+) -> tuple[int, int]:
+    """Save ``files`` (name to path) of a session under its lock.
+
+    Returns the raw bytes gained, and with ``mend`` how many missing files were saved again.
 
     Raises:
         StateError: another process saves this session for half a minute already.
@@ -150,7 +153,14 @@ def save_session(
     lock = os.path.join(settings.home, "locks", f"archive-{short_digest(session.encode())}")
     with held(lock, wait_s=LOCK_WAIT_S):
         sources = [Source(name, path) for name, path in files.items()]
-        return save(where, session, sources, at, close=close)
+        mended = _mend(where, session, sources) if mend else 0
+        return save(where, session, sources, at, close=close), mended
+
+
+def _mend(where: Place, session: str, sources: list[Source]) -> int:
+    from scripts.swarm_v2.store.archive.mend import mend
+
+    return mend(where, session, sources)
 
 
 def save_live(
@@ -172,7 +182,8 @@ def save_live(
         return 0
     top = projects_folder(env)
     paths = [path, *(source.path for source in subagents(path, session))]
-    return save_session(settings, at, session, {_name(top, p): p for p in paths}, close=close)
+    files = {_name(top, one): one for one in paths}
+    return save_session(settings, at, session, files, close=close)[0]
 
 
 class Done(NamedTuple):
@@ -181,6 +192,7 @@ class Done(NamedTuple):
     sessions: int = 0
     gained: int = 0  # raw bytes
     faults: tuple[str, ...] = ()
+    mended: int = 0  # missing files that were saved again
 
 
 def save_all(
@@ -196,18 +208,27 @@ def save_all(
     """
     sessions = by_session(env)
     whole = sum(one.size for _, files in sessions for one in files)
-    gained = looked = 0
+    gained = looked = mended = 0
     faults = []
     for session, files in sessions:
         progress(looked, whole)
         paths = {one.name: one.path for one in files}
         try:
-            gained += save_session(settings, at, session, paths, close=_is_over(files, at))
+            over = _is_over(files, at)
+            more, again = save_session(settings, at, session, paths, close=over, mend=True)
+            gained, mended = gained + more, mended + again
         except (HookError, ValueError, OSError) as err:
             faults.append(f"session {session}: {err}")
         looked += sum(one.size for one in files)
     progress(whole, whole)
-    return Done(len(sessions), gained, tuple(faults))
+    return Done(len(sessions), gained, tuple(faults), mended)
+
+
+def still_damaged(home: str) -> list[str]:
+    """Return the files of the archive that the last ``verify`` found damaged and that still are."""
+    from hooks.context.archive_damage import known
+
+    return known(os.path.join(home, FOLDER))
 
 
 def _is_over(files: list[Found], at: datetime) -> bool:
@@ -223,7 +244,9 @@ def save_ended(
 
     faults = []
     for entry in session_index.read(settings.home)[-MOST_ENDED:]:
-        if entry.session_id == starting or session_index.is_live(entry, at):
+        if entry.session_id == starting or session_index.is_live(
+            entry, at, env.get("CLAUDE_PID", "")
+        ):
             continue
         try:
             save_live(settings, env, at, entry.session_id, entry.transcript_path, close=True)

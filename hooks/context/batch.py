@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from hooks.context.delivery import Run
 
 MOST = 64  # files of one batch
-LEASE_S = 60  # a claim's: twice the longest that one post may take
+MOST_BYTES = 4 << 20  # and bytes: hooks wait a second for the ledger, which gets all of them
+LEASE_S = 60  # what a receipt shows of a claim; the drainer's lock is the guard
 SETTLE_S = 1.0  # a slow brain's acknowledgements stand in the receipts at most this much later
 
 
@@ -55,8 +56,17 @@ class Delivery:
         except OSError as err:
             self.run.stopped = f"{self.name} cannot be put aside: {err.strerror}"
 
+    def leave(self, err: OSError) -> None:
+        """Let the file wait, as it is: a full disk or a missing right holds up no other."""
+        self.over = True
+        _say_left(self.run, self.name, err)
+
     def end(self, then: Callable[[], None]) -> None:
         self.over, self.then = True, then
+
+
+def _say_left(run: Run, name: str, err: OSError) -> None:
+    run.stopped = f"{name} cannot be read, written or removed: {err.strerror}"
 
 
 def deliver(run: Run, names: list[str]) -> None:
@@ -93,7 +103,10 @@ def claim_all(run: Run, batch: list[Delivery]) -> list[Delivery]:
                 _claim_one(delivery)
     for delivery in batch:
         if delivery.then is not None:
-            delivery.then()
+            try:
+                delivery.then()
+            except OSError as err:
+                delivery.leave(err)
     return [delivery for delivery in batch if not delivery.over]
 
 
@@ -104,6 +117,8 @@ def _walk(delivery: Delivery, steps: tuple[Callable[[Delivery], None], ...]) -> 
                 step(delivery)
     except (UnfitError, ValueError) as err:
         delivery.quarantine(str(err))
+    except OSError as err:
+        delivery.leave(err)
 
 
 def _claim_one(delivery: Delivery) -> None:
@@ -169,19 +184,32 @@ def give_key(delivery: Delivery) -> None:
 
 def add_missing_row(delivery: Delivery) -> None:
     """A collector that died between file and row left only the file: make the row, all of it."""
+    _add_row(delivery.run, delivery.document)
+
+
+def _add_row(run: Run, document: dict[str, object]) -> None:
     from hooks.context.keeping import sighting_in
 
-    run, document = delivery.run, delivery.document
     run.ledger.add_receipt(document, run.at)
     sighting = sighting_in(document)
     if sighting is not None:
         run.ledger.add_sighting(sighting)
 
 
+def add_row_of_file(run: Run, name: str, key: str) -> None:
+    """Inside a transaction: make the row of a file that holds ``key``, if there is one."""
+    try:
+        document = outbox.read(run.home, name)
+        if document.get("idempotency_key") == key:
+            _add_row(run, document)
+    except (FileNotFoundError, OutboxError, UnfitError):
+        return
+
+
 def settle_known(delivery: Delivery) -> None:
     """Finish what was acknowledged, refused or forgotten before: never post it again."""
     run = delivery.run
-    if delivery.key in run.graves.keys:
+    if run.is_buried(delivery.key):
         run.ledger.change(delivery.key, run.at, state="forgotten", body="", lease_until="")
     receipt = run.ledger.receipt(delivery.key)
     if receipt is None:
@@ -203,9 +231,12 @@ def claim(delivery: Delivery) -> None:
     from datetime import timedelta
 
     run = delivery.run
-    if run.brain is None:
+    # Two files of one key (an older version's, and ours of the same marker) go one after the
+    # other: the second finds its receipt done when the outbox is looked at next.
+    if run.brain is None or delivery.key in run.claimed:
         delivery.over = True
         return
+    run.claimed.add(delivery.key)
     until = iso(run.at + timedelta(seconds=LEASE_S))
     run.ledger.change(delivery.key, run.at, lease_until=until, attempts=delivery.attempts + 1)
     delivery.claimed = True
@@ -218,11 +249,12 @@ def post(delivery: Delivery) -> None:
     run, brain = delivery.run, delivery.run.brain
     assert brain is not None
     # Claimed a while ago: a person may have forgotten it, another program drained it, since then.
-    if not outbox.exists(run.home, delivery.name):
+    # The tombstone comes first; where a brain could not be asked, the file is still there.
+    if run.is_buried(delivery.key) or not outbox.exists(run.home, delivery.name):
         delivery.over = True
         return
     delivery.claimed = False  # from here on it may have been heard
-    again = delivery.attempts > 0
+    again = delivery.attempts > 0 or run.may_have_been_posted(delivery.document)
     one = Post(run, delivery.name, delivery.document, delivery.key, again=again)
     try:
         ack = one.send(brain)
@@ -283,7 +315,10 @@ def record(run: Run) -> None:
 
 def remove_files(run: Run) -> None:
     for noted in run.acked:
-        outbox.remove(run.home, noted.name)
+        try:
+            outbox.remove(run.home, noted.name)
+        except OSError as err:  # its receipt says what it is: the next run removes it
+            _say_left(run, noted.name, err)
 
 
 def clear_notes(run: Run) -> None:

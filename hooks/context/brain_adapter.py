@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 
+from hooks.settings import SETTINGS_FILE
 from scripts.swarm_v2.keyspace import Namespace, brain_identity, installation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Literal
 
     from hooks.settings import Settings
@@ -46,6 +48,30 @@ def brain_id(settings: Settings | None = None) -> str:
     if settings.brain_source == "file":
         return brain_identity(path=settings.brain_path) if settings.brain_path else INVALID
     return brain_identity(path=os.path.join(settings.home, LOCAL_DATABASE))
+
+
+def why_invalid(settings: Settings) -> str:
+    """Say why what is configured can be no brain. No address is shown: it may hold a secret."""
+    if settings.brain_url:
+        return "BRAIN_URL is no address of a brain"
+    if not settings.brain_path:
+        return "BRAIN_SOURCE_TYPE is file, and no BRAIN_SOURCE_PATH names the folder"
+    said = f"BRAIN_SOURCE_PATH is {settings.brain_path!r}, which is no whole path"
+    return f"{said}: it would be another folder wherever a hook runs"
+
+
+def where_set(settings: Settings, env: Mapping[str, str]) -> str:
+    """Name the place where the settings say where a file brain is."""
+    name = "BRAIN_SOURCE_PATH" if settings.brain_path else "BRAIN_SOURCE_TYPE"
+    return "the environment" if env.get(name) else os.path.join(settings.home, SETTINGS_FILE)
+
+
+def how_to_mend(settings: Settings, env: Mapping[str, str]) -> str:
+    """Say what to set in place of what can be no brain."""
+    if settings.brain_url:
+        return "set BRAIN_URL to http(s)://host[:port]/path, or unset it"
+    todo = "to the whole path of a folder that is there (/… or ~/…), or unset BRAIN_SOURCE_TYPE"
+    return f"in {where_set(settings, env)}, set BRAIN_SOURCE_PATH {todo}"
 
 
 def _url_identity(url: str) -> str:

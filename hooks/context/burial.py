@@ -12,7 +12,7 @@ import os
 
 from hooks import atomic
 from hooks.context import outbox
-from hooks.context.brain_adapter import brain_id, brain_kind
+from hooks.context.brain_adapter import LOCAL_DATABASE, brain_id, brain_kind
 from hooks.context.brains import BRAINS, open_for_person
 from hooks.context.claims import drop_answers
 from hooks.context.ledger import Ledger
@@ -76,6 +76,25 @@ def erase_from_brain(burial: Burial) -> None:
         brain.close()
 
 
+def erase_from_own(burial: Burial) -> None:
+    """Erase from the home's own brain too where another one is configured: no file holds it.
+
+    One that cannot be opened now is left to the first look at it once it is the configured one.
+    """
+    home = burial.home
+    if brain_kind(burial.settings) == "local" or not os.path.exists(
+        os.path.join(home, LOCAL_DATABASE)
+    ):
+        return
+    settings = burial.settings._replace(brain_url="", brain_source="local", brain_path="")
+    own = Burial(settings, burial.env, burial.at)
+    try:
+        erase_from_brain(own)
+    except BrainUnreachable:
+        return
+    note_done(own)
+
+
 def scrub(burial: Burial) -> None:
     for key in burial.keys:
         drop_cached(burial.home, key)
@@ -105,6 +124,7 @@ def _path(home: str) -> str:
 
 FINISH: tuple[Callable[[Burial], None], ...] = (
     erase_from_brain,
+    erase_from_own,
     scrub,
     clear_receipts,
     note_done,

@@ -45,8 +45,11 @@ def claim(home: str, event: Event, env: Mapping[str, str], at: datetime) -> bool
     except FileExistsError:
         _note_twin(home, event)
         return False
-    except OSError:
-        return True
+    except OSError as err:
+        from hooks.clock import iso
+        from hooks.log import log
+
+        log(home, iso(at), event.name, event.session_id, f"the claim to answer: {err}")
     return True
 
 

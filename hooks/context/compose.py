@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hooks.context.hint import EXAMPLE
 from hooks.reply import units
+from scripts.swarm_v2.digest import short_digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ else:
     from hooks.record import NamedTuple
 
 LINE_UNITS = 700  # a longer memory is cut in the list; `lessons ID` shows all of it
+MOST_GONE = 50  # ids in the line that takes notes back; a start tells about forty
+GONE = "gone"  # in place of a text's print
 FOLD_LIKENESS = 0.9  # share of common words from which two memories are one line
 _SEVERITY = {"critical": 0, "high": 1, "medium": 2, "": 2, "low": 3}  # anything else is ""
 
@@ -32,10 +35,11 @@ HOW_TO = (
 
 
 class Source(NamedTuple):
-    """One injected line and the memories behind it."""
+    """One injected line and the memories behind it, with a print of the text of each."""
 
     ids: tuple[str, ...]
     line: str
+    prints: tuple[str, ...] = ()
 
 
 class Composed(NamedTuple):
@@ -51,29 +55,47 @@ class Section(NamedTuple):
 
 
 def compose(
-    project: str, sections: Sequence[Section], *, budget: int, how_to: bool = False
+    project: str,
+    sections: Sequence[Section],
+    *,
+    budget: int,
+    how_to: bool = False,
+    gone: Sequence[str] = (),
 ) -> Composed:
     """Return the framed text of ``sections`` within ``budget`` UTF-16 units.
 
     A person's memories come first, then by severity and newest; an agent's own severity never
     outranks a person. Memories that say almost the same become one line. What does not fit is
-    counted, with the command that shows it.
+    counted, with the command that shows it. ``gone`` are ids that were told and count no more.
     """
     head = f'<brainhooks-memory project="{quote(project)}">\n{FRAME}\n'
     tail = "</brainhooks-memory>"
     note = f"\n\n{HOW_TO}" if how_to else ""
     for extra in dict.fromkeys((note, "")):  # memories outrank the note where both do not fit
         room = budget - units(head) - units(tail) - units(extra) - _MORE_UNITS
+        taken_back = _take_back(gone)
+        room -= sum(units(source.line) + 1 for source in taken_back)
         lines, sources, left_out = _fill(sections, room)
+        sources = [*taken_back, *sources]
         if sources:
             break
     if not left_out and not sources:
         return Composed(note.strip() if units(note) <= budget else "", (), 0)
     more = [_MORE.format(left_out)] if left_out else []
-    text = head + "\n".join([*lines, *more, tail]) + extra
+    text = head + "\n".join([*(one.line for one in taken_back), *lines, *more, tail]) + extra
     return Composed(text if units(text) <= budget else "", tuple(sources), left_out)
 
 
+def _take_back(gone: Sequence[str]) -> list[Source]:
+    """Write the line that takes notes back: by their ids, since their words are gone."""
+    if not gone:
+        return []
+    ids = tuple(gone[:MOST_GONE])
+    named = ", ".join(one[:8] for one in ids)
+    return [Source(ids, f"- [{named}] {_TAKEN_BACK}", (GONE,) * len(ids))]
+
+
+_TAKEN_BACK = "told before and no longer remembered: do not rely on it"
 _MORE = "({} more: /brainhooks:lessons shows them)"
 _MORE_UNITS = len(_MORE) + 6
 
@@ -95,9 +117,15 @@ def _fill(sections: Sequence[Section], room: int) -> tuple[list[str], list[Sourc
                 lines.append(title)
                 title = ""
             lines.append(line)
-            sources.append(Source(tuple(item.id for item in group), line))
+            ids = tuple(item.id for item in group)
+            sources.append(Source(ids, line, tuple(print_of(item) for item in group)))
         left_out += section.left_out
     return lines, sources, left_out
+
+
+def print_of(item: Item) -> str:
+    """Return what tells whether a memory was told with these words; a cut text is told alike."""
+    return short_digest(item.text[:LINE_UNITS].encode("utf-8", "replace"))[:8]
 
 
 def ranked(items: Iterable[Item]) -> list[Item]:
@@ -122,27 +150,66 @@ def severity(item: Item) -> str:
 
 
 def fold(items: Sequence[Item]) -> list[list[Item]]:
-    """Group near-equal texts; each group is led by its best-ranked memory."""
+    """Group near-equal texts; each group is led by its best-ranked memory.
+
+    Two sets that share so many words share one of each one's few rarest, so a memory is compared
+    with the groups that have one of its rarest among theirs, and with no other.
+    """
+    said = [_words(item.text) for item in items]
+    frequency: dict[str, int] = {}
+    for words in said:
+        for word in words:
+            frequency[word] = frequency.get(word, 0) + 1
     groups: list[tuple[frozenset[str], list[Item]]] = []
-    for item in items:
-        words = _words(item.text)
-        for known, group in groups:
-            if _alike(words, known):
-                group.append(item)
-                break
-        else:
-            groups.append((words, [item]))
+    led_by: dict[str, list[int]] = {}  # one of a leader's rarest words -> numbers of its groups
+    equal: dict[frozenset[str], int] = {}
+    for item, words in zip(items, said, strict=True):
+        number = equal.get(words)
+        if number is None:
+            rarest = _rarest(words, frequency)
+            number = _first_alike(words, {n for w in rarest for n in led_by.get(w, ())}, groups)
+            if number is None:
+                number = len(groups)
+                groups.append((words, []))
+                for word in rarest:
+                    led_by.setdefault(word, []).append(number)
+            equal[words] = number
+        groups[number][1].append(item)
     return [group for _, group in groups]
 
 
+def _rarest(words: frozenset[str], frequency: dict[str, int]) -> list[str]:
+    """Return so many of the rarest words that a set without any of them is not alike."""
+    enough = len(words) - int(FOLD_LIKENESS * len(words) - 1e-9)
+    return sorted(words, key=lambda word: (frequency[word], word))[:enough]
+
+
+def _first_alike(
+    words: frozenset[str], numbers: set[int], groups: Sequence[tuple[frozenset[str], list[Item]]]
+) -> int | None:
+    for number in sorted(numbers):
+        if _alike(words, groups[number][0]):
+            return number
+    return None
+
+
 def _words(text: str) -> frozenset[str]:
-    spaced = "".join(letter if letter.isalnum() else " " for letter in text.casefold())
-    return frozenset(spaced.split()) or frozenset([text])
+    return frozenset(text.casefold().translate(_SPACED).split()) or frozenset([text])
+
+
+class _Spaced(dict[int, str]):
+    """What is no letter and no digit becomes a blank; filled by what is met."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        self[code] = letter if letter.isalnum() else " "
+        return self[code]
+
+
+_SPACED = _Spaced()
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    if one == other:
-        return True
     small, large = sorted((len(one), len(other)))
     if small < FOLD_LIKENESS * large:  # cannot reach the likeness: skip the set work
         return False

@@ -14,7 +14,7 @@ from hooks.errors import BrainUnreachable, StateError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
 
     from hooks.context.acks import Noted
@@ -33,13 +33,25 @@ class Run:
         self.settings, self.env, self.at, self.home = settings, env, at, settings.home
         self.told, self.place, self.total = told, 0, 0
         self.ledger = Ledger.open(self.home, at)
+        self.lost_at = self.ledger.note("lost")
         self.graves = Graves(self.home)
         self.brain: Brain | None = None
         self.brain_id = brain_id(settings)
         self.stopped = ""
         self.counts = {"committed": 0, "replayed": 0, "quarantined": 0}
+        self.claimed: set[str] = set()  # keys
         self.acked: list[Noted] = []  # and not in the receipts yet
         self.changed: set[str] = set()  # projects whose caches are now behind
+
+    def is_buried(self, key: str) -> bool:
+        """Say whether a person forgot it, be it after this run began."""
+        if self.graves.is_behind():
+            self.graves = Graves(self.home)
+        return key in self.graves.keys
+
+    def may_have_been_posted(self, document: Mapping[str, object]) -> bool:
+        """Say whether it is older than this ledger, which was made in a lost one's place."""
+        return str(document.get("ts", "")) < self.lost_at
 
     def tell(self) -> None:
         """Say which file of how many it is, to whoever wants to know."""
@@ -64,9 +76,8 @@ def deliver_all(
                 prepare(run)
             run.total = _left(run)
             deliver_backlog(run)
-            names = in_order(run)
-            for begin in range(0, len(names), batch.MOST):
-                batch.deliver(run, names[begin : begin + batch.MOST])
+            for names in in_batches(run.home, in_order(run)):
+                batch.deliver(run, names)
         except DamagedError:
             raise
         except (BrainUnreachable, StateError) as err:
@@ -93,6 +104,9 @@ def deliver_backlog(run: Run) -> None:
             taken = outbox.take_in(run.home, name)
         except FileNotFoundError:  # another program took it
             continue
+        except OSError as err:  # what waits beside it still goes
+            run.stopped = f"the backlog cannot be emptied: {err.strerror}"
+            return
         batch.deliver(run, [taken])
 
 
@@ -107,16 +121,41 @@ def in_order(run: Run) -> list[str]:
     return [name for _, _, name in sorted(places)]
 
 
+def in_batches(home: str, names: list[str]) -> Iterator[list[str]]:
+    """Cut ``names`` into batches of few files and, but for a single large one, of few bytes.
+
+    A batch is in memory whole, and hooks wait for the transaction that claims it.
+    """
+    some: list[str] = []
+    total = 0
+    for name in names:
+        size = outbox.size(home, name)
+        if some and (len(some) >= batch.MOST or total + size > batch.MOST_BYTES):
+            yield some
+            some, total = [], 0
+        some.append(name)
+        total += size
+    if some:
+        yield some
+
+
 def settle_noted(run: Run) -> None:
     """Finish what a killed drainer had acknowledged, before anything is taken for unposted.
 
-    Only where its claim still stands: an older note says nothing of what came after it.
+    Where the ledger was lost since then, the files that still wait give it their rows again.
+    No note outlives this: an old one says nothing of what comes after it.
     """
-    for noted in acks.read(run.home):
-        receipt = run.ledger.receipt(noted.key)
-        if receipt is not None and receipt.lease_until:
-            run.acked.append(noted)
+    noted = {one.key: one for one in acks.read(run.home)}
+    if not noted:
+        return
+    with run.ledger.writing():
+        for key in run.ledger.without_receipt(noted):
+            batch.add_row_of_file(run, noted[key].name, key)
+    receipts = [run.ledger.receipt(key) for key in noted]
+    held = [receipt.key for receipt in receipts if receipt and acks.still_holds(receipt)]
+    run.acked += [noted[key] for key in held]
     batch.settle(run)
+    acks.clear(run.home)
 
 
 def restore_files(run: Run) -> None:

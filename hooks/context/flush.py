@@ -128,7 +128,10 @@ def _note_pause(settings: Settings, at: datetime, stopped: str) -> None:
         "until": iso(at + timedelta(seconds=pause_s)),
         "why": stopped,
     }
-    atomic.write(path, dumps(note).encode("ascii"), durable=False)
+    try:
+        atomic.write(path, dumps(note).encode("ascii"), durable=False)
+    except OSError:  # a full disk: why the run stopped is more than that this was not noted
+        return
 
 
 def pause(home: str) -> dict[str, object]:

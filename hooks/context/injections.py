@@ -31,6 +31,7 @@ class Injection(NamedTuple):
     event: str
     text: str
     sources: tuple[tuple[tuple[str, ...], str], ...]
+    prints: tuple[tuple[str, str], ...] = ()  # (memory id, what ``compose`` notes of its text)
 
     @property
     def ids(self) -> frozenset[str]:
@@ -50,7 +51,7 @@ def note(
         "event": event,
         "hash": short_digest(text.encode("utf-8", "replace")),
         "text": text,
-        "sources": [{"ids": list(source.ids), "line": source.line} for source in sources],
+        "sources": rows_of(sources),
     }
     path = path_of(home, session_id)
     atomic.make_folder(os.path.dirname(path))
@@ -68,8 +69,29 @@ def parse(line: bytes) -> Injection | None:
     row = load_object(line) if line else None
     if row is None or not isinstance(row.get("text"), str):
         return None
-    shown = pairs(row.get("sources"))
-    return Injection(str(row.get("at", "")), str(row.get("event", "")), str(row["text"]), shown)
+    shown, prints = pairs(row.get("sources")), _prints(row.get("sources"))
+    at, event = str(row.get("at", "")), str(row.get("event", ""))
+    return Injection(at, event, str(row["text"]), shown, prints)
+
+
+def told(home: str, session_id: str) -> dict[str, str]:
+    """Return the memories that a session was told, each with the print of its text as last told.
+
+    "" where an older version noted none, ``compose.GONE`` for one that was taken back.
+    """
+    found: dict[str, str] = {}
+    for row in read(home, session_id):
+        found.update(dict.fromkeys(row.ids, ""))
+        found.update(row.prints)
+    return found
+
+
+def rows_of(sources: Iterable[Source]) -> list[dict[str, object]]:
+    """Write sources as ``pairs`` reads them."""
+    return [
+        {"ids": list(source.ids), "line": source.line, "prints": list(source.prints)}
+        for source in sources
+    ]
 
 
 def pairs(sources: object) -> tuple[tuple[tuple[str, ...], str], ...]:
@@ -81,4 +103,16 @@ def pairs(sources: object) -> tuple[tuple[tuple[str, ...], str], ...]:
         )
         for source in (sources if isinstance(sources, list) else ())
         if isinstance(source, dict) and isinstance(source.get("ids", []), list)
+    )
+
+
+def _prints(sources: object) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (key, print_)
+        for source in (sources if isinstance(sources, list) else ())
+        if isinstance(source, dict)
+        and isinstance(source.get("ids"), list)
+        and isinstance(source.get("prints"), list)
+        for key, print_ in zip(source["ids"], source["prints"], strict=False)
+        if isinstance(key, str) and isinstance(print_, str)
     )

@@ -13,8 +13,9 @@ import os
 
 from hooks import atomic
 from hooks.clock import iso
-from hooks.context.marks import TOMBSTONES
+from hooks.context.marks import TOMBSTONES, ledger_identity
 from hooks.lock import held
+from scripts.swarm_v2.digest import short_digest
 from scripts.swarm_v2.wire_json import dumps, load_object
 
 TYPE_CHECKING = False
@@ -55,15 +56,35 @@ def _is_step(row: object) -> bool:
     return isinstance(row, dict) and isinstance(row.get("name"), str)
 
 
-def put_aside_if_damaged(home: str) -> bool:
-    """Rename the file where not all of it is steps; say whether it was so. Under its lock."""
-    path = migrations_path(home)
-    data = atomic.read(path)
+def damaged(home: str) -> bytes | None:
+    """Return what the file holds where not all of it is steps; None for a whole or absent one."""
+    data = atomic.read(migrations_path(home))
     rows = (load_object(data) or {}).get("steps")
     if data is None or (isinstance(rows, list) and all(_is_step(row) for row in rows)):
-        return False
-    os.replace(path, f"{path}.damaged-{os.urandom(4).hex()}")
-    return True
+        return None
+    return data
+
+
+def mend(home: str, at: str) -> None:
+    """Keep a damaged file aside and go on with what can be read of it. Under its lock.
+
+    The copy comes first, so that a kill loses no row. What the file said of the ledger is said
+    again, or a ledger lost later would pass for a first one.
+    """
+    data = damaged(home)
+    if data is None:
+        return
+    aside = f"{migrations_path(home)}.damaged-{short_digest(data)[:8]}"
+    atomic.link_new(aside, data)
+    ran = steps(home)
+    if ledger_identity(home) and all(row["name"] != STEP for row in ran):
+        ran.append({"name": STEP, "at": at})
+    write_steps(home, ran)
+
+
+def write_steps(home: str, rows: list[dict[str, object]]) -> None:
+    """Write the whole list. Under its lock."""
+    atomic.write(migrations_path(home), dumps({"steps": rows}).encode("ascii") + b"\n")
 
 
 def begin(ledger: Ledger, at: datetime) -> None:
@@ -80,12 +101,12 @@ def begin(ledger: Ledger, at: datetime) -> None:
         lost = any(row.get("name") == STEP for row in ran) and not ledger.note("first")
         if lost:
             ledger.set_note("lost", iso(at))
+            mend(home, iso(at))
         else:
+            mend(home, iso(at))
             ledger.set_note("first", iso(at))
-            ran = [row for row in ran if row.get("name") != STEP]
-            document = {"steps": [*ran, {"name": STEP, "at": iso(at)}]}
-            put_aside_if_damaged(home)
-            atomic.write(migrations_path(home), dumps(document).encode("ascii") + b"\n")
+            ran = [row for row in steps(home) if row.get("name") != STEP]
+            write_steps(home, [*ran, {"name": STEP, "at": iso(at)}])
         ledger.set_note("begun", iso(at))
 
 
@@ -107,11 +128,23 @@ class Graves:
     def __init__(self, home: str) -> None:
         self.keys: set[str] = set()
         self.seen: set[tuple[str, str]] = set()  # (message id or session, digest)
-        data = atomic.read(tombstones_path(home), 64 << 20) or b""
+        self._path = tombstones_path(home)
+        self._size = self._size_now()
+        data = atomic.read(self._path, 64 << 20) or b""
         for line in data.split(b"\n"):
             row = load_object(line) if line else None
             if row is not None:
                 self._add(row)
+
+    def is_behind(self) -> bool:
+        """Say whether more was forgotten since."""
+        return self._size != self._size_now()
+
+    def _size_now(self) -> int:
+        try:
+            return os.stat(self._path).st_size
+        except OSError:
+            return 0
 
     def _add(self, row: dict[str, object]) -> None:
         key, digest = row.get("key"), row.get("digest")

@@ -73,11 +73,15 @@ def send_again(
 
 
 def files_again(home: str, ledger: Ledger) -> None:
-    """Give a pending row without a file its file again: the row holds the body."""
+    """Give a pending row without a file its file again: the row holds the body.
+
+    Not synced: what a power cut takes is given again. Thousands would hold the drainer's lock
+    for minutes.
+    """
     keys = {outbox.key_in(name) for name in outbox.names(home)}
     for receipt in ledger.waiting():
         if receipt.key not in keys and receipt.body:
-            outbox.write(home, receipt.document)
+            outbox.write_new(home, receipt.document, durable=False)
 
 
 def restore(settings: Settings, env: Mapping[str, str], at: datetime) -> int:

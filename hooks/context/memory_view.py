@@ -6,7 +6,7 @@ import os
 
 from hooks.atomic import read as read_file
 from hooks.clock import iso
-from hooks.context import project_cache
+from hooks.context import folder_seen, project_cache
 from hooks.context.brain_adapter import LOCAL_DATABASE, brain_kind, namespace, principal
 from hooks.context.brains import Item
 from hooks.context.brains.replacing import may_replace, space_of
@@ -34,8 +34,10 @@ class View(NamedTuple):
     """The sections in the order they are shown, and whether one is missing."""
 
     sections: tuple[Section, ...]
-    complete: bool  # False: a document was missing and could not be made; ask the worker
+    complete: bool  # False: a document is missing or old and could not be made; ask the worker
     unreadable: str = ""  # what has no rights or is on a broken disk: something may be missing
+    buried: frozenset[str] = frozenset()  # what was forgotten, here or in a folder; other words too
+    obeyed: bool = True  # False: this home may hold what another one forgot; ask the worker
 
     @property
     def items(self) -> list[Item]:
@@ -53,40 +55,60 @@ class Where(NamedTuple):
 def view(settings: Settings, env: Mapping[str, str], where: Where) -> View:
     """Read this project's, this person's and this session's memories, the feed, and the outbox.
 
-    An unknown project has no memory of its own. A missing document of the local brain is made
-    on the spot: its database is on disk too, and the first session after a lost cache should
-    not start empty. Where it cannot be read what was forgotten, nothing is shown.
+    An unknown project has no memory of its own. A missing document of a brain on this disk is
+    made on the spot: the first session after a lost cache, or on a folder that has pages, should
+    not start empty; and again where a folder of pages changed since. A large folder is left to
+    the worker, but what has a tombstone in it is not shown. Where it cannot be read what was
+    forgotten, nothing is shown.
 
     Raises:
         ValueError: ``installation.json`` breaks its grammar.
     """
     documents = _documents(settings, where)
     found = [_read(settings, where, document) for document in documents]
-    complete = None not in found
-    if not complete and _remake(settings, env, where):
+    folder = folder_seen.look(settings)
+    complete = None not in found and _is_current(settings, where, folder)
+    if not complete and _remake(settings, env, where, folder):
         found = [_read(settings, where, document) for document in documents]
         complete = None not in found
+    forgotten = folder_seen.buried(settings)
     try:
-        buried = _buried(settings.home)
+        buried = _buried(settings.home) | forgotten
     except OSError as err:
         return View((), complete, str(err.filename))
-    read = [
-        section._replace(items=[one for one in section.items if one.id not in buried])
-        for section in found
-        if section is not None
-    ]
+    read = _once([section for section in found if section is not None], buried)
     known = {item.id for section in read for item in section.items}
     waiting, unreadable = _not_acknowledged(settings, where, known | buried)
     sections = [
         section._replace(items=[item for item in section.items if not _replaced(item, waiting)])
         for section in read
     ]
-    return View((*sections, Section(_WAITING, waiting)), complete, unreadable)
+    obeyed = folder_seen.is_obeyed(settings, forgotten, where.at)
+    return View((*sections, Section(_WAITING, waiting)), complete, unreadable, buried, obeyed)
 
 
 def watched(settings: Settings, where: Where) -> list[str]:
-    """Return the files whose change can be news to the session."""
-    return [document.path(settings.home) for document in _documents(settings, where)]
+    """Return the files whose change can be news to the session, and a file brain's folder."""
+    paths = [document.path(settings.home) for document in _documents(settings, where)]
+    return [*paths, *folder_seen.watched(settings)]
+
+
+def _once(sections: list[Section], buried: frozenset[str]) -> list[Section]:
+    """Leave out what was forgotten, and in later sections what an earlier one has.
+
+    What was accepted for everybody stands in its own project's memory and in the feed.
+    """
+    seen = set(buried)
+    once = []
+    for section in sections:
+        items = [item for item in section.items if item.id not in seen]
+        once.append(section._replace(items=items))
+        seen.update(item.id for item in items)
+    return once
+
+
+def _is_current(settings: Settings, where: Where, folder: str) -> bool:
+    return not folder or folder_seen.is_noted(settings, folder, where.project, where.at)
 
 
 _WAITING = "Just marked, not delivered yet"
@@ -139,10 +161,8 @@ def _read(settings: Settings, where: Where, document: _Document) -> Section | No
     return Section(document.title, live, left_out if isinstance(left_out, int) else 0)
 
 
-def _remake(settings: Settings, env: Mapping[str, str], where: Where) -> bool:
-    if brain_kind(settings) != "local":
-        return False
-    if not os.path.exists(os.path.join(settings.home, LOCAL_DATABASE)):
+def _remake(settings: Settings, env: Mapping[str, str], where: Where, folder: str) -> bool:
+    if not _is_soon_read(settings, folder):
         return False
     from hooks.context.brains import open_brain
     from hooks.context.refresh import refresh
@@ -159,6 +179,16 @@ def _remake(settings: Settings, env: Mapping[str, str], where: Where) -> bool:
     finally:
         brain.close()
     return True
+
+
+def _is_soon_read(settings: Settings, folder: str) -> bool:
+    if brain_kind(settings) == "local":
+        return os.path.exists(os.path.join(settings.home, LOCAL_DATABASE))
+    if not folder:
+        return False
+    from hooks.context.brains.folder_print import is_large
+
+    return not is_large(folder)
 
 
 def _not_acknowledged(settings: Settings, where: Where, known: set[str]) -> tuple[list[Item], str]:

@@ -12,15 +12,13 @@ import os
 from hooks import atomic
 from hooks.clock import iso
 from hooks.context import outbox
-from hooks.context.ledger_notes import STEP as LEDGER_STEP
-from hooks.context.ledger_notes import migrations_path, put_aside_if_damaged, steps
-from hooks.context.marks import ledger_identity
+from hooks.context.ledger_notes import mend, steps, write_steps
 from hooks.errors import StateError
 from hooks.lock import held
 from hooks.quick import migrated_note
 from scripts.swarm_v2.installation import installation, read
 from scripts.swarm_v2.sweep import is_legacy
-from scripts.swarm_v2.wire_json import dumps, load_object
+from scripts.swarm_v2.wire_json import load_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +62,7 @@ def migrate(home: str, at: datetime) -> list[dict[str, object]]:
     """
     rows: list[dict[str, object]] = []
     with held(migrations_lock(home), wait_s=LOCK_WAIT_S):
+        mend(home, iso(at))
         for step in pending(home):
             back_up(home, step)
             counts = step.run(home, at)
@@ -89,16 +88,9 @@ def back_up(home: str, step: Step) -> None:
 
 
 def write_down(home: str, row: dict[str, object]) -> None:
-    """Add one row, under the lock of the caller; a damaged file is put aside, not lost.
-
-    What it said of the ledger is said again, or a ledger lost later would pass for a first one.
-    """
-    ran = steps(home)
-    if put_aside_if_damaged(home) and ledger_identity(home):
-        ran = [each for each in ran if each["name"] != LEDGER_STEP]
-        ran.append({"name": LEDGER_STEP, "at": row["at"]})
-    document = {"steps": [*ran, row]}
-    atomic.write(migrations_path(home), dumps(document).encode("ascii") + b"\n")
+    """Add one row, under the lock of the caller; a damaged file is put aside, not lost."""
+    mend(home, str(row["at"]))
+    write_steps(home, [*steps(home), row])
 
 
 def note_done(home: str) -> None:

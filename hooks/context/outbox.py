@@ -149,7 +149,11 @@ def read(home: str, name: str) -> Document:
         OutboxError: it cannot be read or is not one; it will never be.
         FileNotFoundError: somebody else (another program, a person's forget) took it.
     """
-    path = os.path.join(folder(home), name)
+    return _read_in(folder(home), name)
+
+
+def _read_in(place: str, name: str) -> Document:
+    path = os.path.join(place, name)
     try:
         data = atomic.read(path, MAX_BYTES)
     except OSError as err:
@@ -169,6 +173,13 @@ def read(home: str, name: str) -> Document:
 
 def exists(home: str, name: str) -> bool:
     return os.path.lexists(os.path.join(folder(home), name))
+
+
+def size(home: str, name: str) -> int:
+    try:
+        return os.lstat(os.path.join(folder(home), name)).st_size
+    except OSError:
+        return 0
 
 
 def remove(home: str, name: str) -> None:
@@ -202,7 +213,7 @@ def quarantine(home: str, name: str, reason: str) -> None:
     kept = free_name(place, name, source)
     atomic.write(os.path.join(place, kept + REASON), reason.encode("utf-8", "replace"))
     try:
-        os.replace(source, os.path.join(place, kept))
+        atomic.move(source, os.path.join(place, kept))
     except FileNotFoundError:
         return
     atomic.sync_folder(place)
@@ -237,7 +248,7 @@ def take_in(home: str, name: str) -> str:
     source = os.path.join(backlog_folder(home), name)
     atomic.make_folder(folder(home))
     kept = free_name(folder(home), name, source)
-    os.rename(source, os.path.join(folder(home), kept))
+    atomic.move(source, os.path.join(folder(home), kept))
     atomic.sync_folder(folder(home))
     return kept
 
@@ -249,15 +260,19 @@ def body(document: Mapping[str, object]) -> Document:
 
 
 def newest(home: str, limit: int) -> list[Document]:
-    """Return at most ``limit`` waiting documents, the newest first; damaged ones are left out."""
+    """Return at most ``limit`` waiting documents, the newest first; damaged ones are left out.
+
+    The backlog's come last: they go first.
+    """
     found: list[Document] = []
-    for name in reversed(names(home)):
-        if len(found) == limit:
-            break
-        try:
-            found.append(read(home, name))
-        except (OutboxError, FileNotFoundError):  # the drainer deals with them
-            continue
+    for place in (folder(home), backlog_folder(home)):
+        for name in reversed(names_in(place)):
+            if len(found) == limit:
+                return found
+            try:
+                found.append(_read_in(place, name))
+            except (OutboxError, FileNotFoundError):  # the drainer deals with them
+                continue
     return found
 
 

@@ -107,7 +107,7 @@ def resolve(
     named = settings.project_id
     wanted = named if is_local(named) else ""
     note = f"{binding.SETTING} ignored: it must be local:<id>" if named and not wanted else ""
-    known = _registry(settings.home)
+    known = _registry(settings.home, at if register else None)
     case = _Case(cwd, folder, settings.home, wanted, note, env, at, register, known)
     return _of_folder(case) if repo is None else _of_repo(case, repo)
 
@@ -122,11 +122,20 @@ def _existing(cwd: str) -> str:
     return folder
 
 
-def _registry(home: str) -> Registry | None:
+def _registry(home: str, at: datetime | None) -> Registry | None:
+    """Return what is registered; None where that cannot be read, which is logged ``at``."""
     try:
         return registry.load(home)
-    except StateError:
+    except StateError as err:
+        if at is not None:
+            _log(home, at, str(err))
         return None
+
+
+def _log(home: str, at: datetime, text: str) -> None:
+    from hooks.log import log
+
+    log(home, iso(at), "project", "", text)
 
 
 def _of_folder(case: _Case) -> Project:
@@ -213,8 +222,8 @@ def _observe(case: _Case, common_dir: str, remote: str) -> None:
         return
     try:
         registry.observe(case.home, common_dir, remote)
-    except (StateError, OSError):
-        return
+    except (StateError, OSError) as err:
+        _log(case.home, case.at, f"the note of its remote: {err}")
 
 
 def _named(case: _Case, found: Project, project_id: str, why: str) -> Project:

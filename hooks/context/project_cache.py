@@ -48,6 +48,7 @@ KINDS = {
         CacheKind("session-memory", 1 << 18, 30 * _DAY_S),
         CacheKind("pending", 1 << 18, 7 * _DAY_S),
         CacheKind("catalog", 1 << 20, 30 * _DAY_S),
+        CacheKind("folder-print", 1 << 12, 30 * _DAY_S),
         CacheKind("publish-hash", 1 << 12, 365 * _DAY_S),
     )
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hooks.context import project_cache, session_index
+from hooks.context import folder_seen, project_cache, session_index
 from hooks.context.brain_adapter import namespace, principal
 from hooks.context.shelf import shelve
 from scripts.swarm_v2.scope_key import Identity, resolve_scope_key, scope_of
@@ -30,6 +30,7 @@ def refresh(
         BrainError: the brain did not answer; documents written so far stay.
     """
     home = settings.home
+    seen = folder_seen.look(settings)  # before it is read: what changes meanwhile is seen again
     feed = shelve(brain.feed(), project_cache.KINDS["feed"].max_bytes)
     changed = int(project_cache.store_feed(home, namespace(settings), feed, at=at))
     index = session_index.read(home)
@@ -37,6 +38,7 @@ def refresh(
     for project in wanted:
         if project not in ("", "unknown"):
             changed += _refresh_project(settings, brain, at, project, index)
+    folder_seen.note(settings, seen, wanted, at)
     if hasattr(brain, "catalog"):  # a service: verbs cannot ask it
         from hooks.context.brains import catalog
 

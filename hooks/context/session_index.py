@@ -78,9 +78,13 @@ def parse(line: bytes) -> Entry | None:
 SILENT_S = 3_600
 
 
-def is_live(entry: Entry, at: datetime) -> bool:
-    """Say whether the session's own client runs and wrote lately: its hooks will read the rest."""
-    if not entry.client_pid.isdigit():
+def is_live(entry: Entry, at: datetime, ours: str = "") -> bool:
+    """Say whether the session's own client runs and wrote lately: its hooks will read the rest.
+
+    ``ours`` is the client that starts another session now. It has left this one; or this one's
+    client had the same number in a container of its own, where each agent may be process 7.
+    """
+    if not entry.client_pid.isdigit() or entry.client_pid == ours:
         return False
     try:
         os.kill(int(entry.client_pid), 0)

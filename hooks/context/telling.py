@@ -7,8 +7,8 @@ import os
 from hooks import atomic
 from hooks.clock import iso
 from hooks.context import injections, project_cache
-from hooks.context.brain_adapter import namespace
-from hooks.context.compose import compose
+from hooks.context.brain_adapter import brain_kind, namespace
+from hooks.context.compose import GONE, compose, print_of
 from hooks.context.memory_view import Where, view, watched
 from hooks.context.scope_log import valid_session
 from hooks.quick import door_note, signature
@@ -16,8 +16,12 @@ from scripts.swarm_v2.wire_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hooks.context import switch
+    from hooks.context.brains import Item
     from hooks.context.compose import Composed
+    from hooks.context.deferred import Deferred
     from hooks.context.memory_view import View
     from hooks.dispatch import Ctx
 
@@ -56,26 +60,49 @@ def look(ctx: Ctx) -> tuple[View, dict[str, str]]:
     return view(ctx.settings, ctx.env, place), before
 
 
-def news(ctx: Ctx, seen: View, room: int) -> Composed:
-    """Compose what this session was not told yet, in at most ``room`` units.
+def news(ctx: Ctx, seen: View, room: int, deferred: Deferred) -> Composed:
+    """Compose what this session was not told yet, or otherwise, in at most ``room`` units.
 
-    Its own markers are no news to it.
+    Its own markers are no news to it. What was told and is gone since is taken back.
     """
     session = where(ctx).session_id
-    told = {one for row in injections.read(ctx.settings.home, session) for one in row.ids}
+    told = injections.told(ctx.settings.home, session)
     sections = [
         section._replace(
             items=[
                 item
                 for item in section.items
-                if item.id not in told and (item.session != session or item.cls == "person")
+                if (item.id in deferred.again or not is_told(ctx, told, item))
+                and (item.session != session or item.cls == "person")
             ]
         )
         for section in seen.sections
     ]
-    return compose(
-        ctx.project.id, sections, budget=min(NEWS_UNITS, ctx.settings.budget_units, room)
-    )
+    most = ctx.settings.budget_units if deferred.waited else NEWS_UNITS
+    budget = min(most, ctx.settings.budget_units, room)
+    return compose(ctx.project.id, sections, budget=budget, gone=_gone(ctx, seen, told))
+
+
+def is_told(ctx: Ctx, told: Mapping[str, str], item: Item) -> bool:
+    """Say whether a session was told a memory as it is; only a page's text changes under an id."""
+    said = told.get(item.id, GONE)
+    changes = brain_kind(ctx.settings) == "file"
+    return said != GONE and (said in ("", print_of(item)) or not changes)
+
+
+def _gone(ctx: Ctx, seen: View, told: Mapping[str, str]) -> list[str]:
+    """Return what was told and is forgotten; of a folder also what lies no more in it.
+
+    What was replaced is no news of its own: what replaced it is.
+    """
+    there = {item.id for item in seen.items}
+    left = [key for key, said in told.items() if said != GONE and key not in there]
+    everything = seen.complete and not any(section.left_out for section in seen.sections)
+    if brain_kind(ctx.settings) != "file" or not everything:
+        return [key for key in left if key in seen.buried]
+    by = tuple(item.supersedes for item in seen.items if item.supersedes)
+    replaced = {key for key in left if any(key.startswith(one) for one in by)}
+    return [key for key in left if key in seen.buried or key not in replaced]
 
 
 def record(ctx: Ctx, told: Composed, before: dict[str, str]) -> None:
@@ -116,6 +143,9 @@ def first_time_here(ctx: Ctx) -> bool:
         atomic.make_folder(folder)
         path = os.path.join(folder, short_digest(ctx.project.id.encode("utf-8", "replace")))
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except OSError:
+    except FileExistsError:
+        return False
+    except OSError as err:
+        ctx.log(f"the note of who was greeted: {err}")
         return False
     return True

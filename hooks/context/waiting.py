@@ -131,33 +131,44 @@ def _drainer(home: str) -> Lock:
 def retry(home: str, at: datetime, chosen: Iterable[Entry]) -> int:
     """Put quarantined files back among those that wait; return how many.
 
-    File first, then the row, then the reason: a kill in between leaves a file whose row sends
-    it back to quarantine, or a reason without a file.
+    File first, then the reason, then the row: a kill in between leaves a file that waits and
+    whose row says *quarantined*. A drain puts it back there; a second retry ends the first.
     """
     count = 0
     with _drainer(home):
         ledger = Ledger.open(home, at)
         try:
             for entry in chosen:
-                if entry.place == "quarantine" and _put_back(home, entry):
-                    receipt = ledger.receipt(entry.key)
-                    if receipt is not None and receipt.state not in DELIVERED:
-                        ledger.change(entry.key, at, state="pending", reason="", lease_until="")
-                    _remove(entry.path + outbox.REASON)
-                    count += 1
+                receipt = ledger.receipt(entry.key)
+                half_done = receipt is not None and receipt.state == "quarantined"
+                if not (half_done if entry.place == "waiting" else _put_back(home, entry)):
+                    continue
+                _remove_reason(home, entry.name)
+                if receipt is not None and receipt.state not in DELIVERED:
+                    ledger.change(entry.key, at, state="pending", reason="", lease_until="")
+                count += 1
         finally:
             ledger.close()
     return count
 
 
 def _put_back(home: str, entry: Entry) -> bool:
+    if entry.place != "quarantine":
+        return False
     target = outbox.free_name(outbox.folder(home), entry.name, entry.path)
     try:
-        os.rename(entry.path, os.path.join(outbox.folder(home), target))
+        atomic.move(entry.path, os.path.join(outbox.folder(home), target))
     except FileNotFoundError:  # somebody was faster
         return False
     atomic.sync_folder(outbox.folder(home))
     return True
+
+
+def _remove_reason(home: str, name: str) -> None:
+    """Remove the reason of a file that is not in quarantine any more."""
+    path = os.path.join(outbox.quarantine_folder(home), name)
+    if not os.path.lexists(path):
+        _remove(path + outbox.REASON)
 
 
 def drop(settings: Settings, at: datetime, entry: Entry) -> str:
@@ -165,6 +176,7 @@ def drop(settings: Settings, at: datetime, entry: Entry) -> str:
 
     The receipt comes first. It keeps the words of a marker, as every receipt does until its
     memory is forgotten; of what was no marker it keeps the file's name and why it was refused.
+    The file goes last: killed before that, the same word ends it.
 
     Raises:
         OutboxError: it is a folder, which we did not make and do not empty; or it went meanwhile.
@@ -183,12 +195,12 @@ def drop(settings: Settings, at: datetime, entry: Entry) -> str:
             with ledger.writing():
                 ledger.add_receipt(document, at)
                 receipt = ledger.receipt(key)
-                if receipt is not None and receipt.state not in DELIVERED:
+                if receipt is not None and receipt.state not in (*DELIVERED, "dropped"):
                     ledger.change(key, at, state="dropped", reason=reason, lease_until="")
         finally:
             ledger.close()
-        _remove(entry.path)
         _remove(entry.path + outbox.REASON)
+        _remove(entry.path)
     return key
 
 
@@ -201,7 +213,8 @@ def _document(settings: Settings, at: datetime, entry: Entry) -> dict[str, objec
         from hooks.context.older import with_key
 
         return with_key(found, settings, at)
-    data = f"{entry.name}\n{entry.reason}".encode("utf-8", "surrogateescape")
+    # Not the reason: it goes before the file, and the same word said again means the same receipt.
+    data = os.fsencode(entry.name) + b"\n" + _bytes(entry.path)
     named = os.fsencode(entry.name).decode("utf-8", "replace")
     return {
         "type": "unreadable",
@@ -209,6 +222,13 @@ def _document(settings: Settings, at: datetime, entry: Entry) -> dict[str, objec
         "attrs": {},
         "idempotency_key": short_digest(data),
     }
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return atomic.read(path, outbox.MAX_BYTES) or b""
+    except OSError:
+        return b""
 
 
 def _remove(path: str) -> None:

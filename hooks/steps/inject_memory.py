@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from hooks.context import injections
 from hooks.context.brain_adapter import brain_kind
+from hooks.context.brains import BRAINS
 from hooks.context.claims import claim
 from hooks.context.compose import compose
-from hooks.context.telling import first_time_here, look, memory_off, record, where
+from hooks.context.telling import first_time_here, is_told, look, memory_off, record, where
 from hooks.reply import Say, Tell
 
 TYPE_CHECKING = False
@@ -46,12 +49,33 @@ def run(ctx: Ctx) -> Sequence[Reply]:
 def _missing(ctx: Ctx, seen: View) -> Sequence[Reply]:
     """Say, once a session, that something that is kept cannot be shown: it looks like nothing."""
     if not seen.unreadable:
-        return ()
+        return _astray(ctx)
     from hooks.quick import VERB_PREFIX
 
     ctx.log(f"{seen.unreadable} cannot be read")
     what = "so what it holds is not told; what to do:"
     return (Tell(f"brainhooks: {seen.unreadable} cannot be read, {what} {VERB_PREFIX}doctor"),)
+
+
+def _astray(ctx: Ctx) -> Sequence[Reply]:
+    """Say that what is configured is no brain, or its folder not there: nothing is delivered."""
+    kind, settings = brain_kind(ctx.settings), ctx.settings
+    if kind == "file" and not os.path.isdir(settings.brain_path):
+        from hooks.context.brain_adapter import where_set
+
+        what = f"there is no folder {settings.brain_path}"
+        place = where_set(settings, ctx.env)
+        todo = f"make it, mount or sync what holds it, or correct BRAIN_SOURCE_PATH in {place}"
+    elif kind == "invalid":
+        from hooks.context.brain_adapter import how_to_mend, why_invalid
+
+        what, todo = why_invalid(settings), how_to_mend(settings, ctx.env)
+    else:
+        return ()
+    from hooks.verbs.wording import one_line
+
+    waits = "so what is marked waits in the outbox"
+    return (Tell(one_line(f"brainhooks: {what}, {waits}. To do: {todo}")),)
 
 
 def _is_off(off: Off) -> str:
@@ -67,7 +91,7 @@ def _is_off(off: Off) -> str:
 
 
 def _said_before(ctx: Ctx, seen: View) -> str:
-    """On resume: the bytes of the last start, unless a memory in them is gone since.
+    """On resume: the bytes of the last start, unless a memory in them is gone or other since.
 
     The door's note stays as it was, so that news since then come with the next prompt.
     """
@@ -78,15 +102,24 @@ def _said_before(ctx: Ctx, seen: View) -> str:
         for row in injections.read(ctx.settings.home, where(ctx).session_id)
         if row.event == ctx.event.name
     ]
-    if not starts or not starts[-1].ids <= {item.id for item in seen.items}:
+    if not starts:
         return ""
-    return starts[-1].text
+    last, there = starts[-1], {item.id: item for item in seen.items}
+    said = {**dict.fromkeys(last.ids, ""), **dict(last.prints)}
+    same = all(key in there and is_told(ctx, said, there[key]) for key in said)
+    return last.text if same else ""
 
 
 def _greeting(ctx: Ctx, seen: View) -> Sequence[Reply]:
     if not first_time_here(ctx):
         return ()
     count = len({item.id for item in seen.items})
-    memories = "no memories yet" if not count else f"{count} memories" if count > 1 else "1 memory"
+    kind = brain_kind(ctx.settings)
+    memories = f"{count} memories" if count > 1 else "1 memory"
+    if not count:
+        # The home's own brain that nothing was kept in yet has no database: that is no doubt.
+        unread = not seen.complete and kind != "local" and BRAINS[kind].module
+        later = "not read yet; what it remembers comes with a later prompt"
+        memories = later if unread else "no memories yet"
     project = ctx.project.id if ctx.project.id != "unknown" else "no project here"
-    return (Tell(f"brainhooks: {project}, {brain_kind(ctx.settings)} brain, {memories}"),)
+    return (Tell(f"brainhooks: {project}, {kind} brain, {memories}"),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from hooks.context.brain_adapter import brain_kind
 from hooks.context.claims import claim
 from hooks.context.deferred import deliver
 from hooks.context.telling import look, memory_off, news, record, where
@@ -29,9 +30,14 @@ def run(ctx: Ctx) -> Sequence[Reply]:
     if memory_off(ctx) is not None or not claim(home, ctx.event, ctx.env, ctx.at):
         return ()
     seen, before = look(ctx)
-    waiting, claimed = deliver(ctx.settings, session, ctx.event.name, ctx.at)
-    if claimed:
-        ctx.after_print.append(lambda: os.unlink(claimed))
-    told = news(ctx, seen, MAX_UNITS - units(waiting) - len(_BETWEEN))
+    if not (seen.complete and seen.obeyed) and brain_kind(ctx.settings) == "file":
+        # A folder changed that is too large to be read here, or holds a new tombstone.
+        from hooks.spawn import detach, start_command
+
+        detach(start_command(ctx.root, "worker", "refresh", ctx.project.id), dict(ctx.env))
+    waiting = deliver(ctx.settings, seen, session, ctx.event.name, ctx.at)
+    if waiting.claimed:
+        ctx.after_print.append(lambda: os.unlink(waiting.claimed))
+    told = news(ctx, seen, MAX_UNITS - units(waiting.text) - len(_BETWEEN), waiting)
     record(ctx, told, before)
-    return (Say(_BETWEEN.join(text for text in (waiting, told.text) if text)),)
+    return (Say(_BETWEEN.join(text for text in (waiting.text, told.text) if text)),)

@@ -43,7 +43,7 @@ VERBS = {
     "move": Verb("ID", "Give a memory to this folder's project"),
     "accept": Verb("[ID]", "Let a memory cross projects; without ID: what waits"),
     "explain": Verb("[SESSION]", "What the agent was told in this session, and why"),
-    "review": Verb("[keep|drop ID]", "Keep or drop what agents made this week or propose"),
+    "review": Verb("[[keep|drop] ID]", "Keep or drop what agents made this week or propose"),
     "archive": Verb(
         "--all|list [--here]|show ID|verify", "Save the agent's transcripts before it deletes them"
     ),
@@ -157,8 +157,9 @@ def _cut(text: str) -> str:
 _MORE = "… (too long to show here; the same command in a terminal shows all)"
 
 
-def complaint(err: HookError) -> str:
-    """Write an error as the person reads it: the fact, then the next step."""
+def complaint(err: HookError, said: str = "") -> str:
+    """Write an error as the person reads it: the fact (or what is ``said``), then the next step."""
     from hooks.verbs.wording import plain
 
-    return plain(f"{err}\n  hint: {err.hint}" if err.hint else str(err))
+    fact = said or str(err)
+    return plain(f"{fact}\n  hint: {err.hint}" if err.hint else fact)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from scripts.swarm_v2.store.archive.manifest import Manifest, Transcript
+    from scripts.swarm_v2.store.archive.read import Damage
     from scripts.swarm_v2.store.archive.save import Place
 
 MIN_PREFIX = 4
@@ -202,21 +203,46 @@ def verified(ctx: VerbCtx, progress: Callable[[str], None] = lambda _: None) -> 
     if where is None:
         return NOTHING, True
     report = read.verify(where, progress)
+    _remember(where, report.damage)
     said = f"{count(report.sessions, 'session')}, {count(report.chunks, 'chunk')}"
     said += f", {size(report.raw_bytes)} of transcripts"
     if report.unused:
         said += f"; {count(report.unused, 'chunk')} of no session, left by a save that was killed"
     if not report.damage:
         return f"Undamaged: {said}.", True
-    lines = [
-        "  "
-        + _told(f"{one.path}: {one.what}")
-        + (f" (session {_told(one.session[:8])})" if one.session else "")
-        for one in report.damage
-    ]
-    head = f"Damaged: {count(len(report.damage), 'file')} of {said}. Nothing was changed."
+    files: dict[str, list[Damage]] = {}
+    for one in report.damage:
+        files.setdefault(one.path, []).append(one)
+    lines = [f"  {_damaged(path, found)}" for path, found in files.items()]
+    head = f"Damaged: {count(len(files), 'file')} of {said}. Nothing was changed."
     todo = "Move a damaged file away; `archive --all` saves again what the agent still has."
-    return "\n".join([head, *lines, todo]), False
+    return "\n".join([head, *lines, todo, *_lost(where, report.damage)]), False
+
+
+def _remember(where: Place, damage: tuple[Damage, ...]) -> None:
+    from hooks.context.archive_damage import remember
+
+    try:
+        remember(where, damage)
+    except OSError:  # read-only, say: what was found is told all the same
+        return
+
+
+def _damaged(path: str, found: list[Damage]) -> str:
+    """Write one file's line: what is wrong with it, and every session that it is part of."""
+    sessions = [_told(session[:8]) for session in dict.fromkeys(one.session for one in found)]
+    named = ", ".join(session for session in sessions if session)
+    whose = "sessions" if "," in named else "session"
+    return _told(f"{path}: {found[0].what}") + (f" ({whose} {named})" if named else "")
+
+
+def _lost(where: Place, damage: tuple[Damage, ...]) -> list[str]:
+    """Say what is left to do about sessions that the agent has no longer."""
+    sessions = dict.fromkeys(one.session for one in damage if one.session)
+    if not sessions:
+        return []
+    lines = ["What the agent has no more stays incomplete. To drop such a session, move away"]
+    return lines + [f"  {where.manifest(one)} (session {_told(one[:8])})" for one in sessions]
 
 
 def _told(path: str) -> str:

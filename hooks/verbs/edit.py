@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from hooks.context import keep
+from hooks.errors import NotOneMemory
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.library import have_told, one, open_library, refresh
+from hooks.verbs.library import have_told, one, open_library, refresh, unfound
 from hooks.verbs.wording import one_line, short
 
 TEXT_WIDTH = 200
@@ -16,7 +17,10 @@ def run(args: str, ctx: VerbCtx) -> str:
         raise VerbUsageError("edit", "it takes an id and the new text")
     brain = open_library(ctx)
     try:
-        item = one(brain, wanted)
+        try:
+            item = one(brain, wanted)
+        except NotOneMemory as err:
+            raise unfound(ctx, wanted, err) from None
         where = keep.place(ctx.settings, ctx.env, ctx.at, ctx.session_id, ctx.cwd)
         where = where._replace(prompt_id=ctx.prompt_id)
         kept = keep.edit(ctx.settings, ctx.env, where, item.id, text)

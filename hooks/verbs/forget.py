@@ -7,7 +7,15 @@ from hooks.context.burial import finish
 from hooks.context.remote import UNKNOWN
 from hooks.errors import BrainUnreachable, NotOneMemory
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.library import NothingYetError, have_told, here, is_id, open_library, refresh
+from hooks.verbs.library import (
+    NothingYetError,
+    have_told,
+    here,
+    is_id,
+    open_library,
+    refresh,
+    unfound,
+)
 from hooks.verbs.wording import one_line, short
 
 TYPE_CHECKING = False
@@ -23,31 +31,49 @@ def run(args: str, ctx: VerbCtx) -> str:
     wanted = args.lower()
     try:
         item = _meant(wanted, ctx)
-    except (NothingYetError, NotOneMemory):
+    except (NothingYetError, NotOneMemory) as err:
         gone = _forgotten(wanted, ctx)
         if gone:
             finish(ctx.settings, ctx.env, ctx.at)  # a forget that died on the way
             return f"{short(gone)} is already forgotten."
+        if isinstance(err, NotOneMemory):
+            raise unfound(ctx, wanted, err) from None
         raise
     keep.forget(ctx.settings, ctx.env, ctx.at, item.id)
     _refresh(ctx, item)
     have_told(ctx, "refresh")
     said = f"Forgot {short(item.id)}{_from(item, ctx)}: {one_line(item.text, TEXT_WIDTH)}"
     stays = "It stays away, also when a transcript that holds it is read again."
-    return "\n".join([said, stays, *_elsewhere(ctx)])
+    return "\n".join([said, stays, *_elsewhere(ctx, item.id)])
 
 
-def _elsewhere(ctx: VerbCtx) -> list[str]:
-    """Say what becomes of it at a brain service: only our own hub can forget."""
+def _elsewhere(ctx: VerbCtx, key: str) -> list[str]:
+    """Say what becomes of it at a brain service, also one of before: only our hub can forget."""
     from hooks.context.brain_adapter import brain_id, brain_kind
-
-    if brain_kind(ctx.settings) != "http":
-        return []
     from hooks.context.brains.service_notes import read
 
-    if read(ctx.settings.home, brain_id(ctx.settings)).is_hub:
-        return ["The hub is told to forget it too."]
+    present = brain_kind(ctx.settings) == "http"
+    service = brain_id(ctx.settings) if present else _service_that_has(ctx, key)
+    if not service:
+        return []
+    if read(ctx.settings.home, service).is_hub:
+        when = "" if present else ", once it is configured again"
+        return [f"The hub is told to forget it too{when}."]
     return ["The brain service cannot forget: it may keep its copy, and show it to others."]
+
+
+def _service_that_has(ctx: VerbCtx, key: str) -> str:
+    """Return the identity of the brain service that acknowledged the memory, else ""."""
+    from hooks.context.ledger import Ledger
+
+    ledger = Ledger.read_only(ctx.settings.home)
+    if ledger is None:
+        return ""
+    try:
+        receipt = ledger.receipt(key)
+    finally:
+        ledger.close()
+    return receipt.brain if receipt and receipt.brain.startswith("url-") else ""
 
 
 def _forgotten(wanted: str, ctx: VerbCtx) -> str:

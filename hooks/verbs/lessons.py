@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+from hooks.clock import iso
 from hooks.context import outbox
 from hooks.context.brain_adapter import principal
 from hooks.context.compose import fold, severity
+from hooks.context.lifetime import is_over
 from hooks.errors import BrainUnreachable
+from hooks.verbs import complaint
 from hooks.verbs.library import (
     NotForThisBrainError,
     NothingYetError,
@@ -46,7 +49,8 @@ def run(args: str, ctx: VerbCtx) -> str:
     try:
         if args == NO_PROJECT:
             known = brain.unattributed() if hasattr(brain, "unattributed") else []
-            return _unattributed(_joined(known, not_delivered(ctx, homeless=True)))
+            items = _counting(_joined(known, not_delivered(ctx, homeless=True)), ctx)
+            return _unattributed(items)
         waiting = not_delivered(ctx)
         if is_id(args):
             named = [item for item in waiting if item.id.startswith(args.lower())]
@@ -67,6 +71,7 @@ def whole(item: Item) -> str:
         ("said by", WHO.get(item.cls, item.cls)),
         ("when", minute(item.at)),
         ("project", item.project or "none"),
+        ("until", minute(item.until) if item.until else ""),
         ("for", whose(item)),
         ("session", item.session),
         ("path", item.path),
@@ -93,10 +98,16 @@ def _joined(known: Iterable[Item], waiting: Iterable[Item]) -> list[Item]:
     return list(items.values())
 
 
+def _counting(items: Iterable[Item], ctx: VerbCtx) -> list[Item]:
+    """Return those whose time is not over: what is listed is what a session is told."""
+    now = iso(ctx.at)
+    return [item for item in items if not is_over(item.until, now)]
+
+
 def _found(brain: Library, query: str, ctx: VerbCtx, waiting: list[Item]) -> str:
     project = here(ctx)
     ours = [item for item in waiting if item.project == project.id and matches(item, query)]
-    items = _joined(brain.search(query, project.id, MOST), ours)
+    items = _counting(_joined(brain.search(query, project.id, MOST), ours), ctx)
     return _matching(items, query, project)
 
 
@@ -117,11 +128,12 @@ def matches(item: Item, query: str) -> bool:
 
 def _all(brain: Library, ctx: VerbCtx, waiting: list[Item]) -> str:
     project = here(ctx)
-    known = brain.project_memory(project.id, principal(ctx.settings))
+    known = _counting(brain.project_memory(project.id, principal(ctx.settings)), ctx)
     items = _joined(known, (item for item in waiting if item.project == project.id))
     elsewhere = [item for item in items if _of_another_session(item, ctx)]
     items = [item for item in items if not _of_another_session(item, ctx)]
-    feed = [item for item in brain.feed() if item.id not in {known.id for known in items}]
+    known_here = {item.id for item in items}
+    feed = [item for item in _counting(brain.feed(), ctx) if item.id not in known_here]
     if not items and not feed and not elsewhere:
         return f"Nothing is remembered for {_name(project)} yet."
     lines = [f"{count(len(items), 'memory', 'memories')} for {_name(project)}:"]
@@ -154,7 +166,7 @@ def _on_disk(args: str, ctx: VerbCtx, why: HookError) -> str:
     """List what a session would be told now, where the brain itself cannot be asked."""
     from hooks.context.memory_view import Where, view
 
-    head = f"From what is on disk, since {why}."
+    head = complaint(why, f"From what is on disk, since {why}.")
     if args == NO_PROJECT:
         return f"{head}\n{_unattributed(not_delivered(ctx, homeless=True))}"
     waiting, project = not_delivered(ctx), here(ctx)

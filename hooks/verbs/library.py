@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from hooks.context.brains import open_for_person
 from hooks.errors import HookError, NotOneMemory
 from scripts.swarm_v2.scope_key import SESSION, scope_of
 
@@ -61,9 +62,9 @@ def open_library(ctx: VerbCtx) -> Library:
         BrainUnreachable: there is none to talk to now.
     """
     from hooks.context.brain_adapter import LOCAL_DATABASE, brain_kind
-    from hooks.context.brains import open_for_person
 
     home = ctx.settings.home
+    _bury_first(ctx)
     if brain_kind(ctx.settings) == "local" and not os.path.exists(
         os.path.join(home, LOCAL_DATABASE)
     ):
@@ -73,6 +74,77 @@ def open_library(ctx: VerbCtx) -> Library:
         brain.close()
         raise NotForThisBrainError(brain_kind(ctx.settings))
     return brain  # type: ignore[return-value]  # proven by its `find` just now
+
+
+def _bury_first(ctx: VerbCtx) -> None:
+    """Erase from this brain what was forgotten while another one was configured.
+
+    A service cannot forget; of what is on disk of it the tombstones are left out anyway.
+    """
+    from hooks.context.brain_adapter import brain_kind
+    from hooks.context.brains import BRAINS
+    from hooks.context.burial import finish
+
+    if not BRAINS[brain_kind(ctx.settings)].at_once:
+        return
+
+    try:
+        finish(ctx.settings, ctx.env, ctx.at)
+    except (HookError, OSError):  # a ledger that cannot be written, say; the worker tries again
+        return
+
+
+def unfound(ctx: VerbCtx, wanted: str, err: NotOneMemory) -> HookError:
+    """Return what to say of an id that the brain does not know: where it is, as far as known."""
+    from hooks.context.ledger import Ledger
+
+    if err.found or not is_id(wanted):
+        return err
+    page = _set_aside(ctx, wanted.lower())
+    if page:
+        return page
+    ledger = Ledger.read_only(ctx.settings.home)
+    if ledger is None:
+        return err
+    try:
+        rows = [row for row in ledger.find(wanted.lower()) if row.body]
+    finally:
+        ledger.close()
+    return _elsewhere(ctx, rows[0].key, rows[0].brain) if len(rows) == 1 else err
+
+
+class OutOfReachError(HookError):
+    """A memory is there, and not where a verb could change it."""
+
+    def __init__(self, what: str, hint: str) -> None:
+        self.hint = hint
+        super().__init__(what)
+
+
+def _elsewhere(ctx: VerbCtx, key: str, brain: str) -> HookError:
+    from hooks.context.brain_adapter import brain_id
+
+    if brain and brain != brain_id(ctx.settings):
+        what = f"{key[:8]} is in another brain than the one that is configured now"
+        return OutOfReachError(what, "edit it while that brain is; forget reaches it from here")
+    what = f"{key[:8]} was kept, and the brain does not show it yet"
+    return OutOfReachError(what, "brainhooks receipts tells what became of it")
+
+
+def _set_aside(ctx: VerbCtx, wanted: str) -> HookError | None:
+    """Name the page of a file brain that has the id and cannot be served as it is."""
+    from hooks.context.brain_adapter import brain_kind
+
+    if brain_kind(ctx.settings) != "file":
+        return None
+    from hooks.status_folder import all_set_aside
+
+    folder = ctx.settings.brain_path
+    for where, why in all_set_aside(folder):
+        if os.path.basename(where).startswith(wanted):
+            what = f"{os.path.join(folder, where)} is set aside, so nothing can change it: {why}"
+            return OutOfReachError(what, "mend that page, then say it again")
+    return None
 
 
 def have_told(ctx: VerbCtx, task: str) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hooks.context.ledger import Receipt
 
 TEXT_WIDTH = 200
+HOW = "`review ID` shows one whole, `review keep ID` keeps it, `review drop ID` forgets it."
 NOTHING = "Nothing to review: no agent made or proposed a memory this week that you have not seen."
 
 
@@ -21,6 +22,8 @@ def run(args: str, ctx: VerbCtx) -> str:
         return listed(ctx)
     if len(words) == 2 and words[0] in ("keep", "drop"):
         return decide(ctx, words[0], _one(ctx, words[1].lower()))
+    if len(words) == 1 and words[0] not in ("keep", "drop"):
+        return whole(_one(ctx, words[0].lower()))
     raise VerbUsageError("review", f"{args!r} is not understood here")
 
 
@@ -64,29 +67,53 @@ def listed(ctx: VerbCtx) -> str:
         return NOTHING
     lines = [f"{count(len(found), 'memory', 'memories')} to review:"]
     lines += [f"  {line(one)}" for one in found]
-    return "\n".join([*lines, "`review keep ID` keeps one, `review drop ID` forgets it."])
+    return "\n".join([*lines, HOW])
 
 
-def line(one: Receipt) -> str:
-    """Write one memory: id, day, what it is, text, and where it is from."""
+def line(one: Receipt, width: int = TEXT_WIDTH) -> str:
+    """Write one memory: its head, its text cut to ``width`` (0: whole), and ``_notes``."""
+    return f"{_head(one)}  {one_line(_text(one), width)}  {_notes(one)}"
+
+
+def whole(one: Receipt) -> str:
+    """Write one memory with all of its text, line by line."""
+    source = one_line(_attr(one, proposals.ATTRIBUTE))
+    origin = f"proposed from session {source}" if source else ""
+    head = [part for part in (f"{_head(one)}  {_notes(one)}", origin) if part]
+    return "\n".join([*head, "", _text(one), "", HOW])
+
+
+def _head(one: Receipt) -> str:
     what = "proposal" if one.state == "held" else one.type
-    text = one_line(str(one.document.get("content", "")), TEXT_WIDTH)
-    return f"{short(one.key)}  {day(one.at)}  {what:<8}  {text}  ({one.project or 'no project'})"
+    return f"{short(one.key)}  {day(one.at)}  {what:<8}"
+
+
+def _notes(one: Receipt) -> str:
+    """Write how grave it is and where it belongs."""
+    notes = [one_line(_attr(one, "severity")), one.project or "no project"]
+    return f"({', '.join(note for note in notes if note)})"
+
+
+def _text(one: Receipt) -> str:
+    return str(one.document.get("content", ""))
+
+
+def _attr(one: Receipt, name: str) -> str:
+    attrs = one.document.get("attrs")
+    return str(attrs.get(name, "")) if isinstance(attrs, dict) else ""
 
 
 def row(one: Receipt) -> dict[str, object]:
     """Return one memory for another program."""
-    attrs = one.document.get("attrs")
-    source = attrs.get(proposals.ATTRIBUTE, "") if isinstance(attrs, dict) else ""
     return {
         "key": one.key,
         "state": one.state,
         "type": one.type,
-        "text": one.document.get("content", ""),
+        "text": _text(one),
         "project": one.project,
         "session": one.session,
         "at": one.at,
-        "proposed_from": source,
+        "proposed_from": _attr(one, proposals.ATTRIBUTE),
     }
 
 
@@ -101,7 +128,7 @@ def _one(ctx: VerbCtx, wanted: str) -> Receipt:
 
 def decide(ctx: VerbCtx, what: str, one: Receipt) -> str:
     """Keep or drop one memory and say so."""
-    text = one_line(str(one.document.get("content", "")), TEXT_WIDTH)
+    text = one_line(_text(one), TEXT_WIDTH)
     if what == "drop":
         drop(ctx, one)
         return f"Dropped {short(one.key)}: {text}"

@@ -42,16 +42,23 @@ def _archive(
 ) -> None:
     if ctx.invoked_subcommand is not None:
         return
-    if not everything:
-        typer.echo(ctx.get_help())
-        raise typer.Exit(2)
     found = door(ctx)
+    if not everything:
+        typer.echo(verb.listed(verb_ctx(found)))
+        return
     done = archiving.save_all(found.settings(), found.env, found.at, _progress())
     for fault in done.faults:
         typer.echo(fault, err=True)
     there = count(done.sessions, "session")
-    typer.echo(f"{there} looked at, {size(done.gained)} of transcripts saved now.")
-    raise typer.Exit(1 if done.faults else 0)
+    saved = f"{size(done.gained)} of transcripts saved now; `brainhooks archive list` shows them"
+    news = saved if done.gained or done.faults else "nothing new to save"
+    again = f"; {count(done.mended, 'missing file')} saved again" if done.mended else ""
+    typer.echo(f"{there} looked at, {news}{again}.")
+    damaged = archiving.still_damaged(found.settings().home)
+    if damaged:
+        what = f"{count(len(damaged), 'file')} of the archive still damaged or missing"
+        typer.echo(f"{what}; `brainhooks archive verify` names them", err=True)
+    raise typer.Exit(1 if done.faults or damaged else 0)
 
 
 def _progress() -> Callable[[int, int], None]:

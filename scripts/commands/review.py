@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hooks.errors import HookError
-from hooks.verbs import complaint
+from hooks.verbs import complaint, run_named
 from hooks.verbs import review as verb
 from hooks.verbs.wording import count
 from scripts.commands import COMMANDS, door
@@ -36,7 +36,8 @@ def attach(app: typer.Typer, name: str) -> None:
 def _command(
     ctx: typer.Context,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[keep|drop ID]", help="Decide on one.")
+        list[str] | None,
+        typer.Argument(metavar="[keep|drop] ID", help="Decide on one, or read it."),
     ] = None,
     list_only: Annotated[bool, typer.Option("--list", help="Only show them.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Show them machine-readable.")] = False,
@@ -45,7 +46,7 @@ def _command(
     if as_json:
         typer.echo(json.dumps([verb.row(one) for one in verb.items(asked)], indent=2))
     elif words or list_only:
-        typer.echo(verb.run(" ".join(words or []), asked))
+        typer.echo(run_named("review", " ".join(words or []), asked))
     else:
         _review(asked)
 
@@ -58,7 +59,7 @@ def _review(ctx: VerbCtx) -> None:
     with _keys(single=True):
         typer.echo(f"{count(len(found), 'memory', 'memories')} to review.  {KEYS}")
         for number, one in enumerate(found, 1):
-            typer.echo(f"\n{number}/{len(found)}  {verb.line(one)}")
+            typer.echo(f"\n{number}/{len(found)}  {verb.line(one, width=0)}")
             if not _judge(ctx, one):
                 return
 

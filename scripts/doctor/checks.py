@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hooks.errors import HookError
-from scripts.doctor import Finding, agent, door, home, runtime, service, state
+from scripts.doctor import Finding, agent, door, folder, home, runtime, service, state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,6 +63,7 @@ CHECKS: dict[str, Callable[[Look], Iterator[Finding]]] = {
     "native memory": agent.native_memory,
     "brain service": service.answers,
     "session state": state.kept,
+    "brain folder": folder.pages,
     "status": status,
 }
 

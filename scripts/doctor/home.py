@@ -35,9 +35,19 @@ _RIGHTS = (("read", os.R_OK), ("written", os.W_OK), ("entered", os.X_OK))
 DATABASES = ("ledger.db", os.path.join("brain", "local.db"))
 MOUNTS = "/proc/mounts"
 _NETWORK = frozenset(
-    ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "ncpfs")
+    (
+        *("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre"),
+        *("ncpfs", "beegfs", "gpfs", "vboxsf", "prl_fs", "virtiofs"),
+    )
 )
-_NETWORK_FUSE = ("fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.glusterfs", "fuse.ceph")
+_NETWORK_FUSE = (
+    "fuse.sshfs",
+    "fuse.rclone",
+    "fuse.s3fs",
+    "fuse.glusterfs",
+    "fuse.ceph",
+    "fuse.vmhgfs",
+)
 _SYNCED = ("Dropbox", "OneDrive", "Google Drive", "GoogleDrive", "iCloud", "Mobile Documents")
 _TOLERANCE_S = 300  # clocks of two machines, or a step by NTP, differ by less
 _MOST_FILES = 5_000
@@ -100,12 +110,15 @@ def _walk(home: str) -> Iterator[str]:
             yield os.path.join(folder, name)
 
 
-def filesystem(look: Look) -> Iterator[Finding]:
-    """SQLite's locks do not hold on network filesystems, and synced folders swap files."""
+def filesystem(look: Look, mounts: str = MOUNTS) -> Iterator[Finding]:
+    """SQLite's locks do not hold on network filesystems, and synced folders swap files.
+
+    ``mounts`` is a file that lists what is mounted where, as /proc/mounts does.
+    """
     real = os.path.realpath(look.home)
     todo = "set AGENTIHOOKS_HOME to a folder on a local disk"
     try:
-        with open(MOUNTS, encoding="utf-8", errors="surrogateescape") as file:
+        with open(mounts, encoding="utf-8", errors="surrogateescape") as file:
             kind = mount_type(real, file.read())
     except OSError:  # no /proc here
         kind = ""

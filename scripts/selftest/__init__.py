@@ -1,1 +1,1 @@
-"""The proof on this machine: sessions through the real hooks, in a home that is thrown away."""
+"""The proof on this machine: sessions through the real hooks, in homes that are thrown away."""

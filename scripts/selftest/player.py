@@ -16,6 +16,8 @@ from hooks.spawn import start_command
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    Kill = tuple[float, int]  # after so many seconds, with that signal
+
 WAIT_S = 60.0
 _TICK_S = 0.02
 
@@ -26,6 +28,7 @@ class Stage(NamedTuple):
     folder: str
     root: str
     path: str  # PATH, so that git is found
+    more: tuple[tuple[str, str], ...] = ()  # settings of the brain
 
     @property
     def home(self) -> str:
@@ -40,6 +43,7 @@ class Stage(NamedTuple):
             "LANG": "C.UTF-8",
             "CLAUDE_CODE_ENTRYPOINT": "cli",
             "BRAINHOOKS_PRINCIPAL": principal,
+            **dict(self.more),
         }
 
 
@@ -65,7 +69,7 @@ class Player:
         self.took: list[float] = []
         self.context = ""
 
-    def fire(self, event: str, kill: tuple[float, int] | None = None, **fields: object) -> None:
+    def fire(self, event: str, kill: Kill | None = None, **fields: object) -> None:
         """Run one hook; with ``kill`` it gets that signal after so many seconds."""
         process = subprocess.Popen(
             start_command(self.stage.root, event),
@@ -75,8 +79,18 @@ class Player:
             cwd=self.project,
             env={**self.stage.env(self.principal), "CLAUDE_PROJECT_DIR": self.project},
         )
-        began = time.monotonic()
         data = json.dumps(self._payload(event, fields)).encode()
+        try:
+            self._see_through(process, event, data, kill)
+        finally:  # also when we are broken off: it must not go on in a folder that is removed
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+
+    def _see_through(
+        self, process: subprocess.Popen[bytes], event: str, data: bytes, kill: Kill | None
+    ) -> None:
+        began = time.monotonic()
         if kill is None:
             out, err = process.communicate(data, timeout=WAIT_S)
             self.took.append(time.monotonic() - began)
@@ -143,10 +157,10 @@ class Player:
         with open(self.transcript, "ab") as file:
             file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
 
-    def stop(self, kill: tuple[float, int] | None = None) -> None:
+    def stop(self, kill: Kill | None = None) -> None:
         self.fire("Stop", kill, last_assistant_message=self.last)
 
-    def end(self, kill: tuple[float, int] | None = None) -> None:
+    def end(self, kill: Kill | None = None) -> None:
         self.fire("SessionEnd", kill, reason="other")
 
 

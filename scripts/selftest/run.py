@@ -1,29 +1,25 @@
-"""The whole self-test: rounds of sessions in trouble, then the count."""
+"""The self-test of one brain: rounds of sessions in trouble, then the count."""
 
 from __future__ import annotations
 
 import os
 import random
-import sqlite3
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from hooks.context.brains import open_brain
-from hooks.errors import HookError
-from hooks.settings import Settings
-from scripts.selftest.player import Player, Stage, kill_workers, settle
-from scripts.selftest.trouble import TROUBLES, some_kill
+from scripts.selftest.brains import PEOPLE, PROJECTS
+from scripts.selftest.player import Player, kill_workers, settle
+from scripts.selftest.trouble import some_kill
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hooks.context.brains import Item
+    from scripts.selftest.brains import Local
 
     Progress = Callable[[int, int], None]
 
-PEOPLE = ("ann", "bob")
-PROJECTS = ("git.example.org/shop/web", "git.example.org/bank/web")  # of one folder name
-LONG, SHORT = (24, 75.0), (3, 6.0)  # rounds, and seconds after which no round begins
+LONG, SHORT = (36, 28.0), (2, 2.5)  # rounds, and seconds after which no round begins
+ENDING = 2  # steps of the progress behind the rounds
 
 
 class Memory(NamedTuple):
@@ -39,6 +35,7 @@ class Memory(NamedTuple):
 
 
 class Outcome(NamedTuple):
+    brain: str
     written: int
     lost: tuple[str, ...]
     doubled: tuple[str, ...]
@@ -48,6 +45,7 @@ class Outcome(NamedTuple):
     hooks: int
     hook_s: float  # the median of the hooks that were left alone
     seconds: float
+    failed: int  # how often the brain itself did, on purpose
 
     @property
     def is_good(self) -> bool:
@@ -57,20 +55,22 @@ class Outcome(NamedTuple):
 class Selftest:
     """One run, decided by ``seed`` but for the moments at which the system runs what."""
 
-    def __init__(self, stage: Stage, seed: int, *, quick: bool) -> None:
-        self.stage, self.chance = stage, random.Random(seed)
+    def __init__(self, brain: Local, seed: int, *, quick: bool) -> None:
+        self.brain, self.stage, self.chance = brain, brain.stage, random.Random(seed)
         self.rounds, self.budget_s = SHORT if quick else LONG
+        self.troubles = list(brain.troubles)
+        self.chance.shuffle(self.troubles)
         self.written: list[Memory] = []
         self.kills = 0
         self.players: dict[Player, str] = {}
         for place, project in enumerate(PROJECTS):
-            folder = make_project(stage.folder, place, project)
+            folder = make_project(self.stage.folder, place, project)
             for person in PEOPLE:
-                self.players[Player(stage, folder, person, f"{person}-{place}")] = project
+                self.players[Player(self.stage, folder, person, f"{person}-{place}")] = project
 
     def run(self, progress: Progress) -> Outcome:
         began = time.monotonic()
-        total = self.rounds + 2
+        total = self.rounds + ENDING
         for player in self.players:
             player.start()
         for number in range(self.rounds):
@@ -86,6 +86,7 @@ class Selftest:
         return found
 
     def _round(self, number: int) -> None:
+        self.brain.fail(number, self.chance)
         for player, project in self.players.items():
             player.prompt()
             personal = self.chance.random() < 0.25
@@ -100,12 +101,16 @@ class Selftest:
                 player.stop()
             if self.chance.random() < 0.3:
                 self.kills += kill_workers(self.stage.home)
+        if self.brain.way:  # the failure is met, not only there
+            player.stop()
+            settle(self.stage.home)
         # A file that is overwritten under a running writer proves nothing about us.
         self.kills += kill_workers(self.stage.home)
-        TROUBLES[number % len(TROUBLES)](self.stage.home, self.chance)
+        self.troubles[number % len(self.troubles)](self.stage.home, self.chance)
 
     def _heal(self) -> bool:
         """Let every session go on once, as people do after a crash; say whether all ended."""
+        self.brain.heal()
         healed = settle(self.stage.home)
         for player in self.players:
             player.start("resume")
@@ -116,10 +121,10 @@ class Selftest:
         return settle(self.stage.home) and healed
 
     def _count(self, healed: bool, began: float) -> Outcome:
-        stored = _stored(self.stage.home)
+        stored = self.brain.stored()
         leaked = []
         for player, project in self.players.items():
-            told = _shown(self.stage.home, project, player.principal)
+            told = [item.text for item in self.brain.items(project, player.principal)]
             player.start("clear")
             leaked += [
                 f"{memory.text!r} to {player.principal} at {project}"
@@ -133,6 +138,7 @@ class Selftest:
         took = sorted(s for player in self.players for s in player.took)
         texts = [memory.text for memory in self.written]
         return Outcome(
+            brain=self.brain.name,
             written=len(texts),
             lost=tuple(text for text in texts if text not in stored),
             doubled=tuple(text for text in texts if stored.count(text) > 1),
@@ -142,39 +148,12 @@ class Selftest:
             hooks=len(took),
             hook_s=took[len(took) // 2] if took else 0.0,
             seconds=time.monotonic() - began,
+            failed=self.brain.failures(),
         )
 
 
 def _is_foreign(memory: Memory, person: str, project: str) -> bool:
     return memory.project != project or (memory.personal and memory.person != person)
-
-
-def _items(home: str, project: str, person: str) -> list[Item]:
-    brain = open_brain(Settings(home, principal=person), {})
-    try:
-        return brain.project_memory(project, person)
-    finally:
-        brain.close()
-
-
-def _shown(home: str, project: str, person: str) -> list[str]:
-    try:
-        return [item.text for item in _items(home, project, person)]
-    except (HookError, OSError, sqlite3.Error):
-        return []
-
-
-def _stored(home: str) -> list[str]:
-    """Return the text of every memory once for each record of it; a personal one is its owner's."""
-    found: dict[str, str] = {}
-    for project in PROJECTS:
-        for person in PEOPLE:
-            try:
-                items = _items(home, project, person)
-            except (HookError, OSError, sqlite3.Error):
-                continue
-            found.update((item.id, item.text) for item in items)
-    return list(found.values())
 
 
 def make_project(folder: str, place: int, project: str) -> str:

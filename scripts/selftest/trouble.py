@@ -55,12 +55,21 @@ def _overwrite(path: str, chance: random.Random) -> None:
                 file.write(b"\xa5" * min(page, size - at))
 
 
+def end_pause(home: str) -> None:
+    """Let the next drainer try at once, as if the minute after a failure were over."""
+    try:
+        os.unlink(os.path.join(home, "brain", "drain-pause.json"))
+    except FileNotFoundError:
+        return
+
+
 TROUBLES: tuple[Callable[[str, random.Random], None], ...] = (
     delete_caches,
     tear_marks,
     remove_ledger,
     damage_ledger,
 )
+LEDGER_TROUBLES = (remove_ledger, damage_ledger)
 
 
 def some_kill(chance: random.Random) -> tuple[float, int]:

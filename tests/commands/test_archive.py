@@ -11,12 +11,13 @@ import pytest
 from hooks.context import archiving
 from scripts.swarm_v2.store.archive import manifest
 from scripts.swarm_v2.store.archive.save import load
-from tests.support.archive import as_bytes, conversation
+from tests.support.archive import as_bytes, conversation, fork_of
 from tests.support.run_cli import ENTRY, run_cli
 from tests.support.run_hook import ROOT, agent_env, run_verb, wait_for_workers
 
 SECRET = "password=hunter2hunter2"
 ONE = "0ab96787-666b-4423-b983-6a30353e01f6"
+OTHER = "1ab96787-666b-4423-b983-6a30353e01f6"
 
 
 @pytest.fixture
@@ -43,8 +44,13 @@ def test_status_offers_it_first_and_says_later_what_is_saved(home, transcript):
     assert "none saved; the agent has 1 transcript" in said
     assert "archive --all" in said
     assert not home.exists()
-    assert "1 session looked at" in archived(home).stdout
-    assert "1 session saved" in run_cli("brain_status", home=home).stdout
+    assert "1 session looked at, " in (said := archived(home).stdout)
+    assert "`brainhooks archive list` shows them" in said
+    assert archived(home).stdout == "1 session looked at, nothing new to save.\n"
+    said = run_cli("brain_status", home=home).stdout
+    assert "1 session saved; later ones: `archive --all`" in said
+    said = run_cli("brain_status", home=home, env={"BRAINHOOKS_ARCHIVE": "1"}).stdout
+    assert "1 session saved, each as it stops" in said
 
 
 def test_list_has_date_project_size_and_stored_size(home, transcript):
@@ -97,6 +103,67 @@ def test_verify_exits_1_and_names_the_damaged_file(home, transcript):
     assert chunk.read_bytes() == b"rot"
 
 
+def chunk_of(home):
+    return next((home / "archive" / "chunks").iterdir())
+
+
+def test_what_was_moved_away_is_saved_again_from_what_the_agent_still_has(home, transcript):
+    archived(home)
+    for path in [*(home / "archive" / "chunks").iterdir(), *(home / "archive" / "tails").iterdir()]:
+        path.rename(home / path.name)
+    assert run_cli("archive", "verify", home=home).returncode == 1
+    assert "saved again." in archived(home).stdout
+    assert "Undamaged: 1 session" in run_cli("archive", "verify", home=home).stdout
+    exported = run_cli("archive", "export", ONE, home=home)
+    assert exported.stdout.encode() == transcript.read_bytes()
+
+
+def test_known_damage_is_told_until_it_is_mended(home, transcript):
+    archived(home)
+    chunk = chunk_of(home)
+    chunk.write_bytes(b"rot")
+    run_cli("archive", "verify", home=home)
+    status = run_cli("brain_status", home=home)
+    assert status.returncode == 1
+    assert f"1 file of the archive is damaged or missing: {chunk}" in status.stdout
+    assert f"damaged or missing: {chunk}" in run_cli("doctor", home=home).stdout
+    done = run_cli("archive", "--all", home=home)
+    assert done.returncode == 1
+    assert "1 file of the archive still damaged or missing" in done.stderr
+    assert chunk.read_bytes() == b"rot"
+    chunk.rename(home / "rotten")
+    assert "damaged or missing" in run_cli("brain_status", home=home).stdout
+    assert "; 1 missing file saved again." in archived(home).stdout
+    assert "damaged or missing" not in run_cli("brain_status", home=home).stdout
+
+
+def test_damage_of_a_session_that_was_dropped_is_told_no_more(home, transcript):
+    archived(home)
+    transcript.unlink()
+    chunk_of(home).unlink()
+    said = run_cli("archive", "verify", home=home).stdout
+    (manifest,) = (home / "archive").glob("*.json")
+    assert f"move away\n  {manifest} (session {ONE[:8]})" in said
+    manifest.rename(home / "dropped")
+    assert "damaged or missing" not in run_cli("brain_status", home=home).stdout
+
+
+def test_a_chunk_that_sessions_share_is_one_damaged_file(home, transcript):
+    lines = conversation(3, 200, ONE)
+    transcript.write_bytes(as_bytes(lines))
+    transcript.with_name(f"{OTHER}.jsonl").write_bytes(as_bytes(fork_of(lines, OTHER)))
+    archived(home)
+    for chunk in sorted((home / "archive" / "chunks").iterdir()):
+        was = chunk.read_bytes()
+        chunk.unlink()
+        said = run_cli("archive", "verify", home=home).stdout
+        if f"(sessions {ONE[:8]}, {OTHER[:8]})" in said:
+            assert said.startswith("Damaged: 1 file of 2 sessions")
+            return
+        chunk.write_bytes(was)
+    pytest.fail("the fork shares nothing")
+
+
 def test_a_session_in_the_folders_of_two_projects_is_exported_whole(home, transcript, tmp_path):
     other = transcript.parent.parent / "wiki" / transcript.name
     other.parent.mkdir()
@@ -130,7 +197,7 @@ def test_a_session_that_is_not_there_is_said(home, transcript, wanted):
 
 
 def test_without_anything_saved_each_says_so_and_makes_nothing(home):
-    for words in (["list"], ["verify"]):
+    for words in ([], ["list"], ["verify"]):
         assert "Nothing is saved yet" in run_cli("archive", *words, home=home).stdout
     assert not home.exists()
 

@@ -6,10 +6,12 @@ import os
 import pty
 import subprocess
 import sys
+import time
 
 import pytest
 
 from hooks.lock import try_lock
+from tests.support.brain_server import BrainServer
 from tests.support.keeping import Kept, lesson
 from tests.support.run_cli import ENTRY, run_cli
 from tests.support.run_hook import ROOT, agent_env
@@ -78,3 +80,42 @@ def test_the_backlog_is_part_of_the_count(kept, home):
     said = at_a_terminal(home, "flush")
     assert [f"delivering {place} of 5" in said for place in range(1, 6)] == [True] * 5
     assert said.endswith("\r5 committed\n")
+
+
+LIMIT_S = 0.4
+SAID = f"the brain http cannot be reached: no answer within {LIMIT_S} s"
+FOR_EVER = 20  # a process start and three exchanges of ``LIMIT_S`` are far below it
+
+
+@pytest.fixture
+def service(tmp_path):
+    with BrainServer(tmp_path / "service") as found:
+        yield found
+
+
+def timed_flush(home, service):
+    named = {"BRAIN_URL": service.url, "BRAIN_HTTP_TOKEN": service.token}
+    began = time.monotonic()
+    done = run_cli("flush", home=home, env={**named, "BRAIN_HTTP_TIMEOUT": str(LIMIT_S)})
+    return done, time.monotonic() - began
+
+
+@pytest.mark.parametrize("way", ["drip", "drip-head"])
+def test_a_service_that_drips_for_ever_ends_a_flush_in_time_and_keeps_all(kept, home, service, way):
+    for route in ("POST /marker", "GET /feed", "GET /health"):
+        service.always(route, way)
+    for attempt in (1, 2):  # the second time it is asked first for what may have arrived
+        done, took = timed_flush(home, service)
+        assert (done.returncode, done.stdout) == (1, ""), attempt
+        assert f"3 markers still waiting: {SAID}" in done.stderr
+        assert LIMIT_S < took < FOR_EVER
+    service.heal()
+    assert timed_flush(home, service)[0].stdout == "3 committed\n"
+    assert sorted(service.contents()) == [f"lesson {number}" for number in range(3)]
+
+
+def test_a_feed_that_drips_for_ever_ends_a_flush_in_time_and_delivers_all(kept, home, service):
+    service.always("GET /feed", "drip")
+    done, took = timed_flush(home, service)
+    assert (done.returncode, done.stdout) == (0, "3 committed\n"), done.stderr
+    assert LIMIT_S < took < FOR_EVER

@@ -253,3 +253,32 @@ def test_nothing_that_a_file_says_acts_on_the_terminal(kept):
     said = cli(kept, "show", "x.json").stdout
     assert "c\ufffdd" in said
     assert "\x9b" not in said
+
+
+def test_the_backlog_of_an_older_version_is_in_every_count(home, project, noon):
+    nobody = {"BRAIN_SOURCE_TYPE": "none"}
+    kept = Kept(home, project, brain_source="none")
+    kept.ask()
+    kept.say(lesson("in the outbox"), lesson("in both"))
+    keys = [one.key for one in kept.collect().kept]
+    waiting, backlog = home / "brain-outbox", home / "brain-outbox-backlog"
+    backlog.mkdir()
+    [one, both] = (outbox.files_of(str(home), key)[0] for key in keys)
+    (backlog / both).write_bytes((waiting / both).read_bytes())  # an older version was killed
+    older = {"content": "in the backlog", "idempotency_key": "b" * 32}
+    put(backlog, f"x-{'b' * 32}.json", {**json.loads((waiting / one).read_bytes()), **older})
+    for place in (waiting, backlog):
+        (place / ".x.json").write_bytes(b"")  # a sync program's own
+
+    def said(*words):
+        return run_cli(*words, home=home, cwd=project, env=nobody)
+
+    status = json.loads(said("brain_status", "--json").stdout)
+    listed = json.loads(said("outbox", "list", "--json").stdout)
+    assert status["outbox"]["count"] == len(listed) == 4
+    assert "4 markers wait and cannot be delivered" in status["problems"][0]["what"]
+    assert "4 markers still waiting" in said("flush").stderr
+    elsewhere = run_cli("migrate", "--dry-run", "--adopt", str(home), home=home.parent / "new")
+    assert "would move 4 files" in elsewhere.stdout
+    lessons = said("lessons").stdout
+    assert all(f"in the {word}" in lessons for word in ("outbox", "backlog"))

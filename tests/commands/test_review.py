@@ -138,3 +138,24 @@ def test_list_only_shows_and_words_decide_one(home, kept):
 def test_nothing_to_review_makes_nothing(home):
     assert "Nothing to review" in run_cli("review", home=home).stdout
     assert not home.exists()
+
+
+@pytest.fixture
+def long(kept):
+    kept.say(lesson(f"{'word ' * 100}\nand its\x9b31m end", proposal="0ab96787", severity="high"))
+    kept.collect()
+
+
+def test_all_of_a_text_is_shown_before_it_is_kept(home, kept, long):
+    done = piped(home, "s\ns\ns\n")
+    assert done.stdout.endswith("and its\ufffd31m end  (high, git.example.org/shop/web)\n")
+
+
+def test_the_list_is_short_and_an_id_shows_one_whole(home, kept, long):
+    listing = run_cli("review", "--list", home=home).stdout
+    assert "and its" not in listing
+    (found,) = [line for line in listing.splitlines() if "word word" in line]
+    said = run_cli("review", found.split()[0], home=home).stdout
+    assert "(high, git.example.org/shop/web)\nproposed from session 0ab96787\n\nword word" in said
+    assert "word \nand its\ufffd31m end\n" in said
+    assert len(listed(home)) == 4  # reading decides nothing

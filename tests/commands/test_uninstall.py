@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -171,40 +170,6 @@ def test_a_project_is_left_as_it_was(home, project, edited):
     assert not (project / ".claude").exists()
     wanted = b"# mine\n*.swp\n*.log\n" if edited else b"# mine\n*.swp"
     assert everything(project) == {**before, str(exclude): wanted}
-
-
-OURS = b"/.claude/settings.local.json"
-
-
-@pytest.mark.parametrize(
-    ("written", "edited", "left"),
-    [
-        (b"# mine\r\n*.swp\r\n", lambda data: data, b"# mine\r\n*.swp\r\n"),
-        (b"# mine\r\n*.swp", lambda data: data, b"# mine\r\n*.swp"),
-        (
-            b"# mine\n*.swp\n",
-            lambda data: data.replace(b"\n", b"\r\n") + b"*.log\r\n",
-            b"# mine\r\n*.swp\r\n*.log\r\n",
-        ),
-        (b"# mine\r\n", lambda data: data.replace(b"\r\n", b"\n"), b"# mine\n"),
-        (b"*.swp\n", lambda data: b"*.log\n" + data.rstrip(), b"*.log\n*.swp\n"),
-    ],
-    ids=["CRLF", "CRLF without an end", "made CRLF", "made LF", "the end cut"],
-)
-def test_whatever_its_line_ends_only_our_lines_leave_gits_exclude_file(
-    home, project, written, edited, left
-):
-    exclude = project / ".git" / "info" / "exclude"
-    exclude.write_bytes(written)
-    assert run_cli("install", "--project", home=home, cwd=project).returncode == 0
-    data = exclude.read_bytes()
-    assert OURS in data
-    assert b"\r\n" not in written or b"\n" not in data.replace(b"\r\n", b"")
-    shown = ["git", "-C", str(project), "status", "--porcelain", "--untracked-files=all"]
-    assert subprocess.run(shown, capture_output=True, check=True).stdout == b""
-    exclude.write_bytes(edited(data))
-    assert run_cli("uninstall", "--project", home=home, cwd=project).returncode == 0
-    assert exclude.read_bytes() == left
 
 
 def test_a_dry_run_shows_what_would_go(home):

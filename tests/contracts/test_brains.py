@@ -171,6 +171,18 @@ def test_what_was_forgotten_is_gone_and_stays_away(brain):
     assert brain.forget(key()) is False
 
 
+def test_memories_that_lack_session_and_message_are_never_taken_for_one_another(brain):
+    """What is absent is equal in all of them; that makes them neither doubles nor forgotten."""
+    bare = body("same words", session_id="", ts="")
+    keys = [key() for _ in range(3)]
+    assert [brain.post_marker(bare, one).kind for one in keys] == ["committed"] * 3
+    assert texts(brain.project_memory(WEB, ANN)) == ["same words"] * 3
+    brain.forget(keys[0])
+    assert len(brain.project_memory(WEB, ANN)) == 2
+    assert not brain.post_marker(bare, key()).forgotten
+    assert len(brain.project_memory(WEB, ANN)) == 3
+
+
 def test_a_long_text_goes_whole_or_in_parts_and_comes_back_whole(brain, settings, kind):
     text = " ".join(f"word{number}" for number in range(1_500))
     limit = BRAINS["http" if settings.brain_url else kind].max_chars

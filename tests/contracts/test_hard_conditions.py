@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -17,8 +20,10 @@ from hooks.context.brains import open_brain
 from hooks.context.flush import drain
 from hooks.settings import Settings
 from scripts.swarm_v2.installation import installation
+from tests.support.file_limit import limit
 from tests.support.git import make_repo
 from tests.support.keeping import lesson
+from tests.support.run_cli import run_cli
 from tests.support.run_hook import ROOT, agent_env, recorded, run_hook, wait_for_workers
 from tests.support.session import Session
 
@@ -132,15 +137,49 @@ def test_a_read_only_home_still_shows_its_memory_and_gets_the_rest_later(session
     assert texts(disk) == ["before", *MARKERS]
 
 
-@pytest.mark.parametrize("mode", [0o000, 0o300, 0o500])
-def test_a_home_without_rights_stops_nobody_and_heals(session, home, mode):
+@pytest.fixture
+def other_device(tmp_path):
+    if not os.path.isdir("/dev/shm") or os.stat("/dev/shm").st_dev == tmp_path.stat().st_dev:
+        pytest.skip("there is no second file system to write to")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+def test_parts_of_the_outbox_on_another_device_lose_and_block_nothing(session, home, other_device):
     one = session()
     before(one)
-    home.chmod(mode)
-    try:
-        assert_calm(*events(one, *MARKERS))
-    finally:
-        home.chmod(0o700)
+    for name in ("brain-outbox-backlog", "brain-outbox/quarantine"):
+        shutil.rmtree(home / name, ignore_errors=True)
+        (other_device / Path(name).name).mkdir()
+        (home / name).symlink_to(other_device / Path(name).name)
+    body = {"type": "lesson", "content": "old", "attrs": {"project_id": WEB}}
+    older = {**body, "session_id": "s", "agent_name": "a", "project": "web", "ts": "2026-11-01"}
+    (home / "brain-outbox-backlog" / "20261101-1.json").write_text(json.dumps(older))
+    (home / "brain-outbox" / "20261102-1.json").write_text("poison")
+    one.says(lesson("n0"))
+    assert_calm(one.stop())
+    one.settle()
+    assert texts(home) == ["before", "n0", "old"]
+    assert sorted(os.listdir(other_device / "quarantine"))[0] == "20261102-1.json"
+    assert os.listdir(other_device / "brain-outbox-backlog") == []
+    assert [name for name in os.listdir(home / "brain-outbox") if name != "quarantine"] == []
+    (other_device / "quarantine" / "20261102-1.json").write_text(
+        json.dumps({**older, "content": "p"})
+    )
+    assert run_cli("outbox", "retry", home=home).returncode == 0
+    assert texts(home) == ["before", "n0", "old", "p"]
+
+
+@pytest.mark.parametrize("most", [512, 4096, 20_000, 45_000])
+def test_files_that_may_not_grow_lose_nothing_once_they_may(session, home, most):
+    """What SQLite writes meets it too: its journal, its pages, both in the middle of a commit."""
+    one = session()
+    before(one)
+    one.flags = limit(most)
+    assert_calm(*events(one, *MARKERS))
+    one.flags = ()
+    assert "[Errno " in log_of(home) if most < 4096 else ".db: disk " in log_of(home)
+    assert "unforeseen" not in log_of(home)
     heal(one)
     assert texts(home) == ["before", *MARKERS]
 

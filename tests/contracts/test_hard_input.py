@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +71,36 @@ def test_a_closed_stream_stops_nobody(session, home, event, fd):
     assert texts(home) == ["before"]
 
 
+@pytest.mark.parametrize("event", ["Stop", "SessionStart"])
+@pytest.mark.parametrize("broken", ["stdin", "stdout"])
+def test_a_stream_that_fails_is_logged_and_stops_nobody(session, home, event, broken):
+    one = session()
+    before(one)
+    one.says(lesson("n0"))
+    payload = one.transcript.parent / "payload.json"
+    own = {"session_id": one.id, "cwd": one.cwd, "transcript_path": str(one.transcript)}
+    said = {"last_assistant_message": lesson("n0"), "source": "clear"}
+    payload.write_text(json.dumps(recorded(event, **own, **said)), encoding="utf-8")
+    stdin = os.open(payload, os.O_WRONLY if broken == "stdin" else os.O_RDONLY)
+    stdout = os.open("/dev/full" if broken == "stdout" else os.devnull, os.O_WRONLY)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(ROOT / "hooks" / "__main__.py"), event],
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env=agent_env(home),
+        check=False,
+    )
+    os.close(stdin)
+    os.close(stdout)
+    wait_for_workers(home)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "[Errno " in log_of(home)
+    assert "unforeseen" not in log_of(home)
+    heal(one)
+    assert texts(home) == ["before", "n0"]
+
+
 def test_ten_megabytes_of_payload_are_read(session, home):
     one = session()
     before(one)
@@ -123,4 +154,51 @@ def test_a_transcript_of_500_megabytes_with_a_hole_hides_nothing_behind_it(sessi
     one.settle()
     heal(one)
     one.transcript.write_bytes(b"")
+    assert texts(home) == ["before", "n0"]
+
+
+def measured(one):
+    """Run the session's Stop: its reply, the bytes that it read, and its peak of memory."""
+    payload = recorded(
+        "Stop",
+        session_id=one.id,
+        cwd=one.cwd,
+        transcript_path=str(one.transcript),
+        prompt_id=one.prompt_id,
+        last_assistant_message="",
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(ROOT / "hooks" / "__main__.py"), "Stop"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**agent_env(one.home), "CLAUDE_PROJECT_DIR": one.cwd},
+        cwd=one.project,
+    )
+    process.stdin.write(json.dumps(payload).encode())
+    process.stdin.close()
+    with process.stdout:
+        said = json.loads(process.stdout.read())
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, and its numbers still there
+    rows = Path(f"/proc/{process.pid}/io").read_text(encoding="ascii").splitlines()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return said, int(dict(row.split(": ") for row in rows)["rchar"]), usage.ru_maxrss << 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what a process read is told by /proc")
+def test_the_end_of_a_transcript_of_200_megabytes_costs_the_end_alone(session, home):
+    one = session()
+    before(one)
+    one.prompt("go")
+    os.truncate(one.transcript, one.transcript.stat().st_size + (200 << 20))
+    with one.transcript.open("ab") as file:
+        file.write(b"\n")
+    one.stop(last_assistant_message="")
+    one.settle()
+    one.says("x" * 2_000, lesson("n0"))
+    said, read, peak = measured(one)
+    one.settle()
+    assert "kept 1 lesson" in said["systemMessage"]
+    assert read < 16 << 20, "its own modules, and the transcript's last few KiB"
+    assert peak < 40 << 20
     assert texts(home) == ["before", "n0"]

@@ -85,6 +85,21 @@ def test_stops_killed_at_random_moments_lose_and_double_nothing(session):
     assert counts.get("committed", 0) + counts.get("replayed", 0) == len(wanted)
 
 
+def test_a_message_whose_line_came_after_the_only_stop_is_kept_once(session):
+    one = session()
+    one.start()
+    one.prompt("go")
+    assert "kept 1 lesson" in one.stop(last_assistant_message=lesson("said last")).message
+    one.says(lesson("said last"))  # on disk only now, and no other hook of this session runs
+    for _ in range(2):
+        other = session()
+        other.start()
+        other.settle()
+    texts, counts = memories(one)
+    assert texts == ["said last"]
+    assert sum(counts.values()) == 1
+
+
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("after_ms", [5, 50, 200, 800])
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from tests.support.keeping import lesson
@@ -71,3 +73,48 @@ def test_a_folder_that_can_be_written_and_not_listed_hides_nothing(person, folde
     assert "known before" in told
     assert "said meanwhile" in told
     assert "unforeseen" not in log_of(person)
+
+
+def files_of(folder):
+    return {str(path) for path in folder.rglob("*")}
+
+
+def test_a_project_that_nobody_may_write_to_is_remembered_and_left_as_it_is(person):
+    before = files_of(person.project)
+    for folder in [*person.project.rglob("*"), person.project]:
+        folder.chmod(0o555)
+    keeps(person, "one", "known before")
+    assert "known before" in person.fire("SessionStart", "two").context
+    assert files_of(person.project) == before
+    person.project.chmod(0o700)
+
+
+HOMELESS = {
+    "nothing at all": {},
+    "no HOME": {"PATH": "/usr/bin:/bin"},
+    "empty": {"HOME": ""},
+    "root": {"HOME": "/"},
+    "absent": {"HOME": "/nonexistent"},
+    "not ours": {"HOME": "/proc"},
+    "a file": {"HOME": "/etc/passwd"},
+    "no place for scratch": {"HOME": "/nonexistent", "TMPDIR": "/nonexistent"},
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="whose home is who knows where")
+@pytest.mark.parametrize("name", HOMELESS)
+def test_without_a_home_of_its_own_a_hook_stops_nobody_and_writes_nowhere(person, name):
+    before = files_of(person.folder)
+    env = {"PWD": str(person.project), **HOMELESS[name]}
+    for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
+        run = person.fire(event, "one", env=env, last_assistant_message=lesson("so"))
+        assert (run.rc, run.stderr) == (0, "")
+    assert files_of(person.folder) == before
+
+
+def test_a_home_elsewhere_needs_neither_home_nor_scratch_folder(person):
+    env = {"AGENTIHOOKS_HOME": str(person.home), "TMPDIR": "/nonexistent"}
+    person.fire("SessionStart", "one", env=env)
+    run = person.fire("Stop", "one", env=env, last_assistant_message=lesson("kept"))
+    assert "kept 1 lesson" in run.message
+    assert "kept" in person.fire("SessionStart", "two", env=env).context

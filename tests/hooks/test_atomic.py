@@ -51,6 +51,13 @@ def test_a_folder_where_something_else_stands_is_an_error(tmp_path: Path) -> Non
         atomic.make_folder("")
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no /proc")
+@pytest.mark.parametrize("path", ["/proc/home", "/proc/self/home/below", "/proc/a/b/c"])
+def test_where_no_folder_can_be_made_that_is_said_and_not_tried_for_ever(path):
+    with pytest.raises(FileNotFoundError):
+        atomic.make_folder(path)
+
+
 def test_a_write_that_fails_leaves_the_old_bytes_and_nothing_aside(tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.git import make_repo
-from tests.support.run_hook import ROOT, Run, agent_env, recorded, wait_for_ended
+from tests.support.run_hook import ROOT, Run, agent_env, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,25 +34,34 @@ class Nobody:
         self.home = folder / "agentihooks"
         self.project = make_repo(folder / "web", "https://git.example.org/shop/web.git")
         self._is_root = os.geteuid() == 0
-        self._python = sys.executable if _everybody_may(sys.executable) else "/usr/bin/python3"
+        ours = not self._is_root or _everybody_may(sys.executable)
+        self._python = sys.executable if ours else "/usr/bin/python3"
         if self._is_root:
             for path in (folder, *folder.rglob("*")):
                 os.chown(path, _NOBODY, _NOBODY)
 
-    def fire(self, event: str, session: str, **fields: object) -> Run:
+    def fire(
+        self, event: str, session: str, env: dict[str, str] | None = None, **fields: object
+    ) -> Run:
+        """Run a hook and wait for its workers. ``env`` is its whole environment if given."""
         common = {"session_id": session, "cwd": str(self.project), "transcript_path": ""}
         payload = recorded(event, **{**common, **fields})
         become = {"user": _NOBODY, "group": _NOBODY, "extra_groups": ()} if self._is_root else {}
+        reader, writer = os.pipe()  # its end comes when the hook and all its workers are gone
         done = subprocess.run(
             [self._python, "-I", "-S", str(ROOT / "hooks" / "__main__.py"), event],
             input=json.dumps(payload).encode(),
-            env={**agent_env(self.home), "CLAUDE_PROJECT_DIR": str(self.project)},
+            env={"CLAUDE_PROJECT_DIR": str(self.project), **(env or agent_env(self.home))},
             cwd=self.project,
             capture_output=True,
             check=False,
+            pass_fds=(writer,),
             **become,
         )
-        wait_for_ended(f"AGENTIHOOKS_HOME={self.home}")
+        os.close(writer)
+        ended, _, _ = select.select([reader], [], [], 30)
+        os.close(reader)
+        assert ended, "a worker is still running"
         return Run(done.returncode, done.stdout, done.stderr.decode())
 
 

@@ -55,6 +55,7 @@ class Session:
         self.branch = "main"
         self._message = itertools.count(1)
         self._last_said = ""
+        self.flags: tuple[str, ...] = ()  # what stands before the entry in its start commands
 
     def fire(self, event: str, **fields: object) -> Run:
         """Run the hook of ``event`` (a recorded payload's name) for this session."""
@@ -66,7 +67,8 @@ class Session:
         }
         payload = recorded(event, **{**common, **fields})
         env = {"CLAUDE_PROJECT_DIR": str(self.project), **self.env}
-        return run_hook(payload["hook_event_name"], payload, self.home, env=env)
+        name = payload["hook_event_name"]
+        return run_hook(name, payload, self.home, env=env, flags=self.flags)
 
     def start(self, source: str = "startup") -> Run:
         name = "SessionStart" if source == "startup" else f"SessionStart.{source}"

@@ -138,7 +138,7 @@ BRAINS = {
         library="hooks.context.brains.catalog",
     ),
     "none": Kind("", remembers_keys=True, why_not="no brain is configured"),
-    "invalid": Kind("", remembers_keys=False, why_not="the configured address is not a brain's"),
+    "invalid": Kind("", remembers_keys=False),  # see ``why_not``
 }
 
 
@@ -149,6 +149,14 @@ class NoBrain(BrainUnreachable):
         super().__init__(brain, why_not)
         self.args = (why_not,)
         self.hint = "nothing is lost, what is kept waits; brainhooks brain_status says what to do"
+
+
+def why_not(settings: Settings) -> str:
+    """Say why there is no brain to talk to; "" where there is one."""
+    from hooks.context.brain_adapter import brain_kind, why_invalid
+
+    name = brain_kind(settings)
+    return why_invalid(settings) if name == "invalid" else BRAINS[name].why_not
 
 
 def open_brain(settings: Settings, env: Mapping[str, str]) -> Brain:
@@ -162,7 +170,7 @@ def open_brain(settings: Settings, env: Mapping[str, str]) -> Brain:
     name = brain_kind(settings)
     kind = BRAINS[name]
     if not kind.module:
-        raise NoBrain(name, kind.why_not)
+        raise NoBrain(name, why_not(settings))
     from importlib import import_module
 
     brain: Brain = import_module(kind.module).connect(settings, env)

@@ -26,6 +26,15 @@ KIND = "catalog"
 NAME = "http"
 
 
+class NothingReadError(BrainUnreachable):
+    """No list of what the service has came to this machine; whether it answers is not known."""
+
+    def __init__(self) -> None:
+        super().__init__(NAME, "nothing that the brain service has could be read yet")
+        self.args = (self.what,)
+        self.hint = "brainhooks doctor asks it and says why; each session start reads it again"
+
+
 def store(settings: Settings, items: Iterable[Item], at: datetime) -> bool:
     """Write what verbs can speak of; say whether it changed."""
     payload: dict[str, object] = {"items": [item.to_dict() for item in items]}
@@ -48,7 +57,7 @@ def connect(settings: Settings, at: datetime) -> Catalog:
         BrainUnreachable: nothing is.
     """
     if read(settings, at) is None:
-        raise BrainUnreachable(NAME, "nothing of it is on this machine yet")
+        raise NothingReadError
     return Catalog(settings, at)
 
 

@@ -10,6 +10,7 @@ also when an old copy of its page comes back.
 from __future__ import annotations
 
 import os
+from operator import is_
 
 from hooks.context.brain_adapter import principal
 from hooks.context.brains import Ack, file_names, file_page, front_matter
@@ -25,10 +26,14 @@ from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable, StateErr
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import NamedTuple
 
     from hooks.context.brains import Item
+    from hooks.context.brains.file_folder import Aside, Leaf
     from hooks.lock import Lock
     from hooks.settings import Settings
+else:
+    from hooks.record import NamedTuple
 
 MAX_TOLD = 20  # of what is set aside, in one health report
 _TRIES = 3  # at a page that an editor writes at the same time
@@ -50,6 +55,14 @@ def connect(settings: Settings, env: Mapping[str, str]) -> FileBrain:  # noqa: A
     return FileBrain(path, who, aliases(settings.home))
 
 
+class _Look(NamedTuple):
+    """What was seen of a folder, and what it comes to."""
+
+    leaves: list[Leaf]
+    aside: list[Aside]
+    comes_to: Index
+
+
 class FileBrain:
     """See ``brains.Brain``. Every call looks at the folder anew; an edited page is served."""
 
@@ -57,6 +70,7 @@ class FileBrain:
         self._folder = Folder(path)
         self._who = who
         self._aliases = dict(joined or {})
+        self._last: _Look | None = None
 
     def close(self) -> None:
         return None
@@ -116,6 +130,10 @@ class FileBrain:
             "forgotten": len(index.graves),
         }
 
+    def forgotten(self) -> frozenset[str]:
+        """Return the ids of what was forgotten, by whichever home."""
+        return frozenset(self._look().graves)
+
     def health(self) -> dict[str, object]:
         """Also name what lies in the folder and is not served, each with the reason."""
         index = self._look()
@@ -131,8 +149,14 @@ class FileBrain:
         }
 
     def _look(self) -> Index:
+        """Look at every file's signature; where none changed, the last answer still holds."""
         with Reaching(self._folder.path):
-            return Index(*self._folder.scan(), self._space)
+            leaves, aside = self._folder.scan()
+        last = self._last
+        # The folder gives an unchanged page as the very same object.
+        if last is None or last.aside != aside or not _are_same(last.leaves, leaves):
+            last = self._last = _Look(leaves, aside, Index(leaves, aside, self._space))
+        return last.comes_to
 
     def _space(self, space: str) -> str:
         return apply_alias(space, self._aliases)
@@ -260,6 +284,10 @@ class FileBrain:
             return self._folder.writing()
         except StateError as err:
             raise BrainUnreachable(NAME, str(err)) from None
+
+
+def _are_same(ones: list[Leaf], others: list[Leaf]) -> bool:
+    return len(ones) == len(others) and all(map(is_, ones, others))
 
 
 def _item(index: Index, memory: Memory) -> Item:

@@ -14,6 +14,7 @@ import stat
 
 from hooks import atomic
 from hooks.context.brains import file_names, front_matter
+from hooks.context.brains.folder_print import MAX_DEPTH
 from hooks.errors import BrainUnreachable
 from hooks.lock import Lock, held
 from scripts.swarm_v2.wire_json import clean
@@ -31,7 +32,6 @@ else:
 
 NAME = "file"
 MAX_BYTES = 4 << 20  # of one page; a marker is part of a line of at most 2 MiB
-MAX_DEPTH = 8
 WAIT_S = 5.0  # for another writer, whose longest hold is one scan and one write
 _ASIDE, _ASIDE_ENDING = ".brainhooks-", ".tmp"
 _NO_LOCKS = {errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS}
@@ -135,7 +135,8 @@ class Folder:
         aside: list[Aside],
     ) -> None:
         name = entry.name
-        left = file_names.left_behind(name)
+        ours = bool(file_names.key_of(name))  # no sync and no merge leaves a name like that
+        left = "" if ours else file_names.left_behind(name)
         if left:
             aside.append(Aside(clean(where), left))
         if name[0] == "." or not (file_names.stem(name) or entry.is_symlink()):
@@ -145,7 +146,7 @@ class Folder:
                 aside.append(Aside(clean(where), "a symbolic link"))
             return
         try:
-            found = self._leaf(where, entry, file_names.copy_reason(name, beside))
+            found = self._leaf(where, entry, "" if ours else file_names.copy_reason(name, beside))
         except FileNotFoundError:  # somebody moved it just now
             return
         if isinstance(found, str):

@@ -102,7 +102,8 @@ def fields_of(attrs: Mapping[str, str]) -> dict[str, str]:
 def _field(name: str) -> str:
     if name in _RENAMED:
         return _RENAMED[name]
-    return "x-" + name if name in _OWN or name.startswith("x-") else name
+    alike = name in _OWN or (name != name.lower() and name.lower() in _READ)
+    return "x-" + name if alike or name.startswith("x-") else name
 
 
 def attrs_of(memory: Memory) -> dict[str, str]:
@@ -129,12 +130,11 @@ def moved_fields(memory: Memory, project: str) -> dict[str, str | None]:
 
 def from_page(page: Page, where: str) -> Memory | str:
     """Return the memory on a page at ``where`` (relative, with slashes), or why there is none."""
-    odd = [name for name in page.odd if name in _READ]
-    if odd:
-        return f"{odd[0]} is not one text"
+    fields = _as_we_write(page)
+    if isinstance(fields, str):
+        return fields
     if not page.body:
         return "it has no text"
-    fields = page.fields
     scope = scope_of(fields)
     who = Identity(fields.get("principal"), fields.get("session"))
     try:
@@ -162,7 +162,20 @@ def from_page(page: Page, where: str) -> Memory | str:
         **{name: fields.get(name, "") for name in _SHOWN},
     )
     digest = fields.get("digest", "") or digest_of(type_, scope, page.body)
-    return Memory(item, space, digest, dict(fields), pinned)
+    return Memory(item, space, digest, fields, pinned)
+
+
+def _as_we_write(page: Page) -> dict[str, str] | str:
+    """Return the fields, ours by our spelling of their names; or in words what is wrong."""
+    found: dict[str, str] = {}
+    for name in (*page.fields, *page.odd):
+        own = name.lower() if name.lower() in _READ else name
+        if own in found:
+            return f"{own} stands there twice"
+        if own in _READ and name in page.odd:
+            return f"{own} is not one text"
+        found[own] = page.fields.get(name, "")
+    return {name: value for name, value in found.items() if name not in page.odd}
 
 
 _SHOWN = ("title", "priority", "message_id", "path")

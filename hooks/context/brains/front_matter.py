@@ -30,6 +30,7 @@ _NAME = _LETTERS | _DIGITS | frozenset("_-")
 _PLAIN = _NAME | frozenset("./@+,() :")
 # Other YAML readers take these words for something that is no text.
 _WORDS = frozenset(["null", "yes", "no", "on", "off", "y", "n"])
+_NOTHING = frozenset(["null", "Null", "NULL", "~"])  # bare: as if nothing stood there
 _NO_TEXT = frozenset("[{|>&*!%@`")  # what begins a list, a map, a block, a tag
 _UNSEEN = frozenset("\x7f\u2028\u2029\ufeff") | {chr(code) for code in range(0x80, 0xA0)}
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -90,19 +91,22 @@ def encode(fields: Mapping[str, str], body: str) -> bytes:
 def set_fields(data: bytes, changes: Mapping[str, str | None]) -> bytes:
     """Return ``data`` with these fields set, or None: gone; every other byte stays as it was.
 
+    A name that stands there with capitals is the one meant, unless the name itself does too.
+
     Raises:
         ValueError: it is no page, or one of them has more than one line there.
     """
     found = parse(data)
     if isinstance(found, str):
         raise ValueError(found)
-    if not changes.keys().isdisjoint(found.odd):
+    if any(name in changes or name.lower() in changes for name in found.odd):
         raise ValueError("a field of several lines")
     mark = data[: len(data) - len(data.removeprefix(_BOM))]
     lines = data[len(mark) :].decode("utf-8").split("\n")
     ending = "\r" if lines[0].endswith("\r") else ""
     end = _end([line.removesuffix("\r") for line in lines])
     at = {_name_on(lines[number]): number for number in range(1, end)}
+    at = {**{name.lower(): number for name, number in at.items()}, **at}
     new = [f"{_name(n)}: {_value(v)}{ending}" for n, v in changes.items() if v and n not in at]
     lines[end:end] = new
     for name, value in changes.items():
@@ -200,7 +204,8 @@ def _read(raw: str, number: int) -> str:
     if raw[:1] not in ('"', "'"):
         if raw.startswith("#"):
             return ""
-        return raw.partition(" #")[0].rstrip()
+        bare = raw.partition(" #")[0].rstrip()
+        return "" if bare in _NOTHING else bare
     value, rest = _quoted(raw, number)
     if rest.strip() and not (rest[0] in " \t" and rest.lstrip()[0] == "#"):
         raise _FlawError(number, "has something behind its quotes")
@@ -225,6 +230,9 @@ def _quoted(raw: str, number: int) -> tuple[str, str]:
 
 
 def _double(raw: str, number: int) -> tuple[str, str]:
+    end = raw.find('"', 1)
+    if end > 0 and raw.find("\\", 1, end) < 0:  # nearly every one: nothing is escaped
+        return clean(raw[1:end]), raw[end + 1 :]
     out: list[str] = []
     at = 1
     while at < len(raw):

@@ -104,15 +104,15 @@ class HttpBrain:
         return list({item.id: item for item in [*kept, *told]}.values())
 
     def holds(self, key: str, part: str = "") -> bool:
-        """Say whether the feed showed the marker ``key``, or that part of it; False in doubt.
+        """Say whether the feed showed the marker ``key``, or that part of it.
 
         Asked once per opened brain: what an earlier run left is in the first feed, or in none.
+
+        Raises:
+            BrainUnreachable: the feed cannot be read. A marker that may have been stored waits.
         """
         if self._held is None:
-            try:
-                metas = [row.get("metadata") for row in self._rows()]
-            except BrainUnreachable:
-                metas = []
+            metas = [row.get("metadata") for row in self._rows()]
             self._held = {
                 (str(meta.get(http_wire.KEY)), str(meta.get(http_wire.PART, "")))
                 for meta in metas

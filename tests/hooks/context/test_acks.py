@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from hooks.context import acks
 
-NOTED = acks.Noted("20261130T120000-1.json", "k" * 32, "b", "committed", "r", "", "a note")
+NOTED = acks.Noted(
+    f"20261130T120000-{'a' * 32}.json", "a" * 32, "b", "committed", "r", "", "a note"
+)
 LINE = json.dumps(NOTED._asdict()).encode()
 
 
@@ -23,7 +25,8 @@ def leave(home, data):
 
 
 def test_what_was_appended_is_read_in_its_order_until_it_is_cleared(home):
-    other = NOTED._replace(key="l" * 32, kind="replayed", forgotten="yes")
+    name = f"x-{'b' * 32}.json"
+    other = NOTED._replace(name=name, key="b" * 32, kind="replayed", forgotten="yes")
     acks.append(str(home), NOTED)
     acks.append(str(home), other)
     assert acks.read(str(home)) == [NOTED, other]
@@ -44,6 +47,11 @@ def test_a_line_torn_by_a_kill_is_no_acknowledgement_and_ends_before_the_next(ho
     [
         {"name": "../ledger.db"},
         {"name": "/etc/hosts"},
+        {"name": ""},
+        {"name": "quarantine"},
+        {"name": f"another-{'c' * 32}.json"},
+        {"name": f"/-{'a' * 32}.json"},
+        {"name": f"\0-{'a' * 32}.json"},
         {"kind": "forgotten"},
         {"key": ""},
         {"key": 7},

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from hooks.clock import iso
+from hooks.context import acks, ledger_notes, outbox
 from hooks.context import adopt as adopting
-from hooks.context import ledger_notes, outbox
 from hooks.context.adopt import adopt
 from hooks.context.ledger import Ledger
 from hooks.errors import StateError
@@ -162,3 +163,37 @@ def test_while_a_drainer_of_either_home_works_nothing_is_moved(kept, older, monk
         with try_lock(os.path.join(home, "locks", "drainer")), pytest.raises(StateError):
             adopt(kept.home, str(older), kept.tick())
     assert durable(older) == before
+
+
+def test_what_a_killed_drainer_there_had_acknowledged_does_not_come_over(kept, tmp_path, project):
+    there = Kept(tmp_path / "person" / "another", project)
+    there.ask()
+    there.say(lesson("one"), lesson("two"))
+    there.collect()
+    [first, _] = there.waiting()
+    key = outbox.key_in(first)
+    ledger = Ledger.open(there.home, there.at)
+    ledger.change(key, there.at, lease_until=iso(there.at), attempts=1)
+    ledger.close()
+    acks.append(there.home, acks.Noted(first, key, "b", "committed", key, "", ""))
+    assert adopt(kept.home, there.home, kept.tick()) == (1, 0)
+    assert first not in kept.waiting()
+    assert there.drain().committed == 1
+    assert there.waiting() == []
+
+
+def test_what_may_have_been_heard_from_there_is_asked_for_before_it_is_sent(
+    kept, tmp_path, project
+):
+    there = Kept(tmp_path / "person" / "another", project)
+    there.ask()
+    there.say(lesson("one"), lesson("two"))
+    there.collect()
+    [first, _] = there.waiting()
+    key = outbox.key_in(first)
+    ledger = Ledger.open(there.home, there.at)
+    ledger.change(key, there.at, lease_until=iso(there.at), attempts=2)
+    ledger.close()
+    assert adopt(kept.home, there.home, kept.tick()) == (2, 0)
+    assert [(row.key, row.state, row.attempts) for row in kept.receipts()] == [(key, "pending", 2)]
+    assert kept.drain().committed == 2

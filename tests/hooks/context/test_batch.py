@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hooks.context import acks, batch, keep, outbox
+from hooks.context import acks, batch, keep, ledger_notes, marks, outbox
+from tests.hooks.context.test_ledger_damage import break_inside
 from tests.hooks.context.test_posting import MARKER, person, server
 from tests.support.keeping import Kept, lesson
 
@@ -121,6 +122,16 @@ def test_a_slow_brain_s_acknowledgements_do_not_wait_for_the_batch(kept, monkeyp
     assert states == [0, 1, 2]
 
 
+def test_two_files_of_one_key_are_posted_once(person):
+    [key] = person.keep("one")
+    [name] = person.waiting()
+    folder = Path(outbox.folder(person.home))
+    (folder / f"19990101T000000000000-{key}.json").write_bytes((folder / name).read_bytes())
+    done = person.drain()
+    assert (done.committed, done.replayed, done.left) == (1, 0, 0)
+    assert len(person.server.requests(MARKER)) == 1
+
+
 def test_more_than_a_batch_goes_in_its_order_and_is_told_by_number(home, project, monkeypatch):
     from hooks.context.flush import drain
 
@@ -135,3 +146,72 @@ def test_more_than_a_batch_goes_in_its_order_and_is_told_by_number(home, project
     assert (done.committed, done.quarantined, done.left) == (5, 1, 0)
     assert order == ["0", "1", "2", "3", "4"]
     assert told == [(number, 6) for number in range(2, 7)]
+
+
+def lose_the_ledger(person):
+    (Path(person.home) / marks.LEDGER).unlink()
+
+
+def test_what_was_acknowledged_is_not_posted_again_where_the_ledger_is_lost_too(
+    person, monkeypatch
+):
+    person.keep("one", "two", "three")
+    drain_and_die(person, monkeypatch, (die,))
+    person.server.restart()
+    lose_the_ledger(person)
+    done = person.drain()
+    assert (done.committed, done.left, done.stopped) == (3, 0, "")
+    assert person.server.requests(MARKER) == []
+    assert person.states() == ["committed"] * 3
+
+
+def test_what_arrived_unheard_is_found_again_where_the_ledger_is_lost_too(person, monkeypatch):
+    person.keep("one", "two")
+    with monkeypatch.context() as patch:
+        patch.setattr(batch, "POST", (batch.post, die))  # before it could be noted
+        drain_and_die(person, patch, (die,))
+    person.server.restart()
+    lose_the_ledger(person)
+    done = person.drain()
+    assert (done.committed, done.replayed, done.left) == (1, 1, 0)
+    assert person.server.contents() == ["one", "two"]
+
+
+@pytest.mark.parametrize("lose", [lose_the_ledger, lambda person: break_inside(person.home)])
+def test_a_ledger_lost_in_between_doubles_nothing(person, monkeypatch, lose):
+    texts = [f"thought {number}" for number in range(6)]
+    person.keep(*texts)
+
+    losses = [lose]
+
+    def lose_once(text):
+        if text == texts[3] and losses:
+            losses.pop()(person)
+            person.server.restart()  # its keys are gone
+
+    before_post(monkeypatch, lose_once)
+    person.drain()
+    monkeypatch.undo()
+    person.collect()
+    person.drain()
+    assert sorted(person.server.contents()) == texts
+    assert (set(person.states()) - {"committed"}, person.waiting()) == (set(), [])
+
+
+def test_an_old_note_is_dropped_before_it_can_be_taken_for_a_later_claim(kept, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(acks, "clear", lambda _: None)
+        kept.drain()
+    assert kept.drain().committed == 0
+    assert acks.read(kept.home) == []
+
+
+def test_a_forget_that_was_killed_after_its_tombstone_holds_for_the_batch_at_hand(
+    person, monkeypatch
+):
+    keys = person.keep("one", "two", "three")
+    grave = ledger_notes.Tombstone(keys[2])
+    before_post(monkeypatch, lambda text: text == "one" and ledger_notes.bury(person.home, grave))
+    person.drain()
+    assert person.server.contents() == ["one", "two"]
+    assert (person.states()[2], person.waiting()) == ("forgotten", [])

@@ -112,12 +112,21 @@ def test_a_last_line_without_a_newline_is_read_when_it_is_whole(kept):
     assert len(kept.collect().kept) == 1
 
 
-def test_lines_after_the_last_message_do_not_hide_it(kept):
+def behind(name):
+    """Return what a client wrote that is nobody's message, of the person's own type too."""
+    lines = recorded_lines(name)
+    found = [row for row in lines if row["type"] not in ("user", "assistant") or row.get("isMeta")]
+    snapshot = {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}
+    progress = {**lines[-1], "type": "progress", "data": {"type": "hook_progress"}}
+    return [*found, snapshot, progress]
+
+
+@pytest.mark.parametrize("name", ["tools", "compacted", "cleared-2-after"])
+def test_lines_after_the_last_message_do_not_hide_it(kept, name):
     turn(kept, lesson("X"))
     with kept.session.transcript.open("ab") as file:
-        for line in recorded_lines("tools"):
-            if line["type"] not in ("user", "assistant"):
-                file.write(compact(line))
+        for line in behind(name):
+            file.write(compact(line))
     assert len(kept.collect().kept) == 1
 
 

@@ -1,10 +1,22 @@
 from __future__ import annotations
 
+import sys
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hooks.context.brains import Item
-from hooks.context.compose import HOW_TO, LINE_UNITS, Section, compose, fold, quote, ranked
+from hooks.context.compose import (
+    FOLD_LIKENESS,
+    HOW_TO,
+    LINE_UNITS,
+    Section,
+    compose,
+    fold,
+    quote,
+    ranked,
+)
 from hooks.reply import units
 
 PROJECT = "github.com/acme/widgets"
@@ -87,6 +99,76 @@ def test_two_ways_to_say_the_same_become_one_line_that_names_both():
 def test_different_memories_are_never_folded():
     assert len(fold([item(1, "use tabs in Go"), item(2, "use spaces in Go")])) == 2
     assert len(fold([item(1, "!!!"), item(2, "???")])) == 2
+
+
+def words(text):
+    spaced = "".join(letter if letter.isalnum() else " " for letter in text.casefold())
+    return set(spaced.split()) or {text}
+
+
+def alike(one, other):
+    ours, theirs = words(one.text), words(other.text)
+    return len(ours & theirs) >= FOLD_LIKENESS * len(ours | theirs)
+
+
+def compared_with_all(items):
+    groups = []
+    for one in items:
+        group = next((group for group in groups if alike(one, group[0])), None)
+        if group is None:
+            groups.append([one])
+        else:
+            group.append(one)
+    return groups
+
+
+# Few words and sets of nine to eleven of them: many pairs stand just on either side of alike.
+FEW = st.sets(st.sampled_from("abcdefghijkm"), min_size=8).map(lambda some: " ".join(sorted(some)))
+ALMOST = st.lists(st.one_of(FEW, st.text(max_size=12), TEXTS), max_size=25)
+
+
+@settings(max_examples=100, deadline=None)
+@given(ALMOST)
+def test_folding_comes_to_what_comparing_each_with_each_comes_to(texts):
+    items = [item(number, text or "-") for number, text in enumerate(texts)]
+    assert fold(items) == compared_with_all(items)
+
+
+def test_three_thousand_memories_are_folded_in_a_few_steps_each():
+    some = [f"Big lesson number {n} about thing t{n * 7919 % 1000}" for n in range(1500)]
+    some += [" ".join(f"w{(n * 7919 + j * 104729) % 9973}" for j in range(12)) for n in range(1500)]
+    items = [item(number, text) for number, text in enumerate(some)]
+    calls = 0
+
+    def count(*_):
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        groups = fold(items)
+    finally:
+        sys.setprofile(None)
+    assert len(groups) == 3000
+    assert calls < 200 * len(items)
+
+
+@pytest.mark.parametrize("size", [1_000, 2_100, 9_900, 12_000])
+@pytest.mark.parametrize("budget", [3_000, 9_900])
+def test_of_a_feed_of_any_size_the_gravest_comes_first_in_one_block_inside_the_budget(size, budget):
+    """The client shows a preview of 2,000 units of an output of more than 10,000."""
+    step = 250
+    texts = [f"{n:03d} " + f"word{n} " * (step // 9) for n in range(size // step)]
+    items = [item(n, text, severity="low") for n, text in enumerate(texts)]
+    grave = item(999, "never touch the vault", severity="critical")
+    composed = told(*items, grave, budget=budget, how_to=True)
+    assert units(composed.text) <= budget < 10_000
+    assert "never touch the vault" in composed.sources[0].line
+    assert units(composed.text[: composed.text.index("vault")]) < 2_000
+    assert composed.text.count("<brainhooks-memory") == 1
+    assert len(composed.sources) + composed.left_out == len(items) + 1
+    if budget > size + 2_000:
+        assert composed.left_out == 0
 
 
 def test_what_does_not_fit_is_counted_with_the_command_that_shows_it():

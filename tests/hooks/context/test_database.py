@@ -83,3 +83,16 @@ def test_a_hook_waits_shortly_for_another_programs_lock_and_a_worker_long(tmp_pa
     patient = Database(str(tmp_path / "x.db"), SCHEMA, 1)
     assert patient.number("PRAGMA busy_timeout") == 10_000
     patient.close()
+
+
+def test_nothing_but_one_file_and_its_journal_is_ever_beside_a_database(db, tmp_path):
+    """Shared memory between processes is what a write-ahead log needs and a network lacks."""
+    assert db.one("PRAGMA journal_mode") == ("delete",)
+    with db.writing():
+        db.run("INSERT INTO t VALUES ('x')")
+        names = {path.name for path in tmp_path.iterdir()}
+    assert names <= {"x.db", "x.db.lock", "x.db-journal"}
+    other = Database(str(tmp_path / "x.db"), SCHEMA, 1)
+    assert other.rows("SELECT a FROM t") == [("x",)]
+    other.close()
+    assert not list(tmp_path.glob("*-wal"))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
-from hooks.context import batch, outbox
+from hooks.context import batch, delivery, outbox
 from hooks.context.flush import due
 from tests.support.keeping import Kept, lesson
 from tests.support.older_home import OLD, put
@@ -51,6 +52,21 @@ def test_without_a_brain_the_backlog_stays_where_it_is_and_is_counted(kept):
     assert kept.drain().left == 1
     assert outbox.backlog_names(kept.home) == ["a.json"]
     kept.brain_source = "local"
+    assert kept.drain() == (1, 0, 0, 0, "")
+
+
+def test_a_backlog_that_cannot_be_emptied_is_said_and_blocks_nothing(kept, monkeypatch):
+    keep(kept, "one")
+    put(Path(outbox.backlog_folder(kept.home)), "a.json", {**OLD, "content": "1"})
+
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(outbox, "take_in", refuse)
+        done = kept.drain()
+    assert (done.committed, done.left) == (1, 1)
+    assert done.stopped == "the backlog cannot be emptied: Permission denied"
     assert kept.drain() == (1, 0, 0, 0, "")
 
 
@@ -98,3 +114,76 @@ def test_what_cannot_even_be_put_aside_does_not_block_those_behind_it(kept):
     done = kept.drain()
     assert (done.committed, done.left) == (1, 1)
     assert "0-poison.json cannot be put aside" in done.stopped
+
+
+def refusing(step, *words):
+    """Return ``step`` without the right to do it where the file's name has one of ``words``."""
+
+    def refuse(home, name, *rest):
+        if any(word in str(name) for word in words):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return step(home, name, *rest)
+
+    return refuse
+
+
+def test_a_file_that_cannot_be_removed_is_told_and_holds_up_nothing_in_this_run_or_the_next(
+    kept, monkeypatch
+):
+    monkeypatch.setattr(batch, "MOST", 1)
+    keep(kept, "one")
+    [first] = kept.waiting()
+    keep(kept, "two")
+    with monkeypatch.context() as patch:
+        patch.setattr(outbox, "remove", refusing(outbox.remove, first))
+        done = kept.drain()
+        assert (done.committed, done.left, first in done.stopped) == (2, 1, True)
+        keep(kept, "three")
+        done = kept.drain()
+        assert (done.committed, done.left, first in done.stopped) == (1, 1, True)
+    assert kept.drain() == (0, 0, 0, 0, "")
+    assert kept.texts() == ["one", "two", "three"]
+
+
+def test_an_older_file_that_cannot_be_named_anew_holds_up_nothing(kept, monkeypatch):
+    put(Path(outbox.folder(kept.home)), "a.json", {**OLD, "content": "1"})
+    keep(kept, "one")
+    with monkeypatch.context() as patch:
+        patch.setattr(outbox, "write", refusing(outbox.write, OLD["session_id"]))
+        done = kept.drain()
+    assert (done.committed, done.left, "a.json" in done.stopped) == (1, 1, True)
+    assert kept.drain() == (1, 0, 0, 0, "")
+
+
+def test_a_batch_has_few_files_and_few_bytes_and_a_large_file_is_one_of_its_own(kept, monkeypatch):
+    monkeypatch.setattr(batch, "MOST", 3)
+    monkeypatch.setattr(batch, "MOST_BYTES", 100)
+    folder = Path(outbox.folder(kept.home))
+    folder.mkdir()
+    sizes = {"a": 40, "b": 60, "c": 1, "d": 1_000, "e": 1, "f": 1, "g": 1, "h": 1}
+    for name, size in sizes.items():
+        (folder / name).write_bytes(b"x" * size)
+    found = delivery.in_batches(kept.home, [*sizes, "gone"])
+    assert ["".join(names) for names in found] == ["ab", "c", "d", "efg", "hgone"]
+
+
+def test_thousands_of_files_are_made_again_from_their_rows_without_a_sync_each(kept, monkeypatch):
+    keep(kept, "one")
+    keep(kept, "two")
+    before = {name: (Path(outbox.folder(kept.home)) / name).read_bytes() for name in kept.waiting()}
+    for name in before:
+        outbox.remove(kept.home, name)
+    synced = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    kept.brain_source = "none"
+    assert kept.drain().left == 2
+    here = {name: (Path(outbox.folder(kept.home)) / name).read_bytes() for name in kept.waiting()}
+    assert (here, synced) == (before, [])
+
+
+def test_why_a_run_stopped_is_told_where_it_cannot_be_noted(kept):
+    keep(kept, "one")
+    (Path(kept.home) / "brain" / "drain-pause.json").mkdir(parents=True)
+    kept.brain_source = "none"
+    done = kept.drain()
+    assert (done.left, done.stopped) == (1, "no brain is configured")

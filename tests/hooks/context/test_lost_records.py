@@ -57,6 +57,28 @@ def test_an_older_copy_gets_what_came_after_it(kept):
     assert kept.texts() == ["first", "second", "third", "later"]
 
 
+def test_edits_relations_and_fields_come_back_with_the_memories(kept):
+    """What the ledger holds is a whole export: the brain that is made of it is the same."""
+    key, _, third = (item.id for item in kept.memory())
+    for text in ("first, corrected", "first, corrected twice"):
+        own = (kept.settings, kept.env)
+        where = keep.place(*own, kept.tick(), kept.session.id, kept.session.cwd)
+        key = keep.edit(*own, where, key, text).key
+    turn(kept, lesson("third, better", supersedes=third, severity="high", path="a.py"))
+    kept.collect()
+    kept.drain()
+    before = {item.id: item for item in kept.memory()}
+    assert {item.text for item in before.values()} == {
+        "first, corrected twice",
+        "second",
+        "third, better",
+    }
+    os.unlink(brain_file(kept))
+    restore(kept.settings, kept.env, kept.tick())
+    kept.drain()
+    assert {item.id: item for item in kept.memory()} == before
+
+
 def test_what_was_forgotten_stays_away(kept):
     keep.forget(kept.settings, kept.env, kept.tick(), kept.memory()[1].id)
     os.unlink(brain_file(kept))

@@ -171,3 +171,31 @@ def test_a_home_that_is_an_installation_already_keeps_its_cutover(home, noon):
     rows = migrate(str(home), noon.replace(hour=13))
     assert rows[0]["counts"] == {"made": 0}
     assert read(home) == made
+
+
+BAD_ROW = b'{"steps": [{"name": "ledger", "at": "x"}, {"name": "of-version-9"}, {"nam": 1}]}'
+
+
+def test_a_bad_row_among_good_ones_is_put_aside_by_the_first_who_may_write(home, noon):
+    Ledger.open(str(home), noon).close()
+    migrate(str(home), noon)
+    (home / "migrations.json").write_bytes(BAD_ROW)
+    rows = [{"name": name} for name in _names()]
+    good = json.loads(BAD_ROW)["steps"][:2]
+    (home / "migrations.json").write_text(json.dumps({"steps": [*good, *rows, 7]}))
+    assert migrate(str(home), noon) == []
+    assert json.loads((home / "migrations.json").read_bytes())["steps"] == [*good, *rows]
+    (aside,) = home.glob("migrations.json.damaged-*")
+    assert json.loads(aside.read_bytes())["steps"][-1] == 7
+
+
+def test_a_new_ledger_in_the_place_of_a_lost_one_puts_a_damaged_list_aside_too(home, noon):
+    Ledger.open(str(home), noon).close()
+    os.unlink(home / "ledger.db")
+    (home / "migrations.json").write_bytes(BAD_ROW)
+    ledger = Ledger.open(str(home), noon)
+    assert ledger.note("lost")
+    ledger.close()
+    good = json.loads(BAD_ROW)["steps"][:2]
+    assert json.loads((home / "migrations.json").read_bytes())["steps"] == good
+    assert len(list(home.glob("migrations.json.damaged-*"))) == 1

@@ -151,6 +151,20 @@ def test_a_long_marker_goes_in_parts_with_keys_of_their_own_and_is_one_memory(pe
     assert person.memory_of_service() == [(key, LONG)]
 
 
+def test_what_may_have_been_stored_waits_while_the_feed_cannot_say(person, server):
+    person.keep("the staging database is reset")
+    server.script(MARKER, "store-die")
+    assert person.drain().left == 1
+    server.wait_until_dead()
+    server.restart()  # its keys are gone
+    server.always("GET /feed", "status:500")
+    done = person.drain()
+    assert (done.left, server.requests(MARKER), done.stopped != "") == (1, [], True)
+    server.heal()
+    assert person.drain().replayed == 1
+    assert server.contents() == ["the staging database is reset"]
+
+
 def test_a_part_that_arrived_is_not_sent_again_and_another_brain_gets_all(person, server, tmp_path):
     person.keep(LONG)
     server.script(MARKER, "", "", "status:503")

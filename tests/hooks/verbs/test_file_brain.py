@@ -133,3 +133,27 @@ def test_the_text_of_an_edit_that_the_folder_refuses_is_where_the_hint_says(here
     assert "quarantine" not in refused.value.hint
     assert far_too_long.strip() in run_named("receipts", "--json", here)
     assert shown(here) == ["short"]
+
+
+def test_a_memory_past_its_time_is_in_no_list_and_shown_by_its_id_with_its_end(here, folder):
+    for name, project in (("web", WEB), ("all", ""), ("none", "unknown")):
+        for word, ttl in (("ended", "1d"), ("lasting", "")):
+            fields = f"project: {project}\nat: 2026-11-28\nttl: {ttl}\n"
+            page = f"---\n{fields}---\n{word} of {name}\n"
+            (folder / f"{word}-{name}.md").write_text(page, encoding="utf-8")
+    listed = run_named("lessons", "", here)
+    assert listed.startswith("1 memory for web:")
+    said = [
+        listed,
+        run_named("lessons", "of web", here),
+        run_named("lessons", "--no-project", here),
+    ]
+    for name, text in zip(("web", "web", "none"), said, strict=True):
+        assert f"lasting of {name}" in text
+        assert "ended" not in text
+    assert "lasting of all" in listed
+    assert "Nothing in web matches" in run_named("lessons", "ended", here)
+    [ended] = [
+        one for one in open_brain(here.settings, here.env).find("") if one.text == "ended of web"
+    ]
+    assert "until    2026-11-29 00:00 UTC" in run_named("lessons", ended.id, here)

@@ -230,3 +230,47 @@ def test_editing_what_is_not_there_is_an_error_with_a_hint(home, ctx):
     with pytest.raises(HookError) as caught:
         edit("dead a new text", ctx)
     assert caught.value.hint
+
+
+def test_what_is_forgotten_under_another_brain_is_gone_from_this_one_at_once(home, ctx):
+    key = id_of(remember("hushhush the plan", ctx))
+    none = ctx._replace(settings=ctx.settings._replace(brain_source="none"))
+    assert forget(key, none).startswith(f"Forgot {key}")
+    holds = [p for p in home.rglob("*") if p.is_file() and b"hushhush" in p.read_bytes()]
+    assert holds == []
+    assert "hushhush" not in lessons("", ctx)
+    assert forget(key, ctx) == f"{key} is already forgotten."
+
+
+def test_a_verb_erases_from_a_folder_what_was_forgotten_while_it_was_not_the_brain(ctx, tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    path = str(folder)
+    file = ctx._replace(settings=ctx.settings._replace(brain_source="file", brain_path=path))
+    key = id_of(remember("hushhush the plan", file))
+    forget(key, ctx._replace(settings=ctx.settings._replace(brain_source="none")))
+    assert "hushhush" not in lessons("", file)
+    assert [p.name for p in folder.iterdir() if b"hushhush" in p.read_bytes()] == []
+
+
+def test_an_edit_names_the_other_brain_that_has_the_memory(ctx, tmp_path):
+    key = id_of(remember("Warm the cache", ctx))
+    settings = ctx.settings._replace(brain_source="file", brain_path=str(tmp_path))
+    with pytest.raises(HookError, match=f"{key} is in another brain"):
+        edit(f"{key} Cool it", ctx._replace(settings=settings))
+
+
+def test_a_page_that_is_set_aside_is_named_to_who_wants_to_change_it(ctx, tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    path = str(folder)
+    file = ctx._replace(settings=ctx.settings._replace(brain_source="file", brain_path=path))
+    key = id_of(remember("Warm the cache", file))
+    (page,) = folder.glob("*.md")
+    page.write_text("<<<<<<< ours\n" + page.read_text() + "=======\n>>>>>>> theirs\n")
+    (tmp_path / "person" / "agentihooks" / "ledger.db").unlink()  # as another home sees the page
+    for verb, args in ((edit, f"{key} Cool it"), (forget, key)):
+        with pytest.raises(HookError, match="is set aside") as caught:
+            verb(args, file)
+        assert str(page) in str(caught.value)
+        assert caught.value.hint == "mend that page, then say it again"

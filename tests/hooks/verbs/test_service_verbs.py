@@ -12,7 +12,7 @@ from hooks.context.brains import open_brain, service_notes
 from hooks.context.flush import drain
 from hooks.context.memory_view import Where, view
 from hooks.context.refresh import refresh
-from hooks.errors import NotOneMemory
+from hooks.errors import BrainUnreachable, NotOneMemory
 from hooks.settings import Http
 from hooks.status import collect_status
 from hooks.verbs import run_named
@@ -220,3 +220,23 @@ def test_accepting_again_what_is_another_projects_says_that_it_was_accepted(aske
     assert said == "aaaaaaaa was accepted before: shared with care"
     assert run_named("accept", "bbbbbbbb", asked).startswith("Accepted bbbbbbbb")
     assert "is for every project already" in run_named("accept", "cccccccc", asked)
+
+
+def test_where_the_feed_was_never_readable_lessons_says_so_and_what_to_do(asked, server):
+    server.always("GET /feed", "html")
+    with pytest.raises(BrainUnreachable):
+        fetch(asked)
+    said = run_named("lessons", "", asked)
+    head = "From what is on disk, since nothing that the brain service has could be read yet."
+    assert said.startswith(head + "\n  hint: brainhooks doctor asks it and says why")
+    assert "cannot be reached" not in said
+    with pytest.raises(BrainUnreachable, match="could be read yet"):
+        run_named("forget", "abcdabcd", asked)
+
+
+def test_forgetting_what_a_service_has_says_so_also_under_another_brain(asked):
+    said = run_named("remember", "Warm the cache", asked)
+    drain(asked.settings, asked.env, asked.at)
+    key = said.split()[1].rstrip(":")
+    none = asked._replace(settings=asked.settings._replace(brain_url="", brain_source="none"))
+    assert "The brain service cannot forget" in run_named("forget", key, none)

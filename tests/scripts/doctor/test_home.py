@@ -134,6 +134,33 @@ def test_the_deepest_mount_point_names_the_filesystem(path, kind):
     assert mount_type(path, MOUNT_TABLE) == kind
 
 
+NETWORK = ("nfs4", "cifs", "smb3", "9p", "virtiofs", "fuse.sshfs", "fuse.vmhgfs-fuse")
+
+
+@pytest.mark.parametrize("kind", [*NETWORK, "ext4", "overlay", "tmpfs", "fuse.mergerfs"])
+def test_a_home_on_a_network_filesystem_is_a_warning_with_its_kind(look, made, tmp_path, kind):
+    """Also where the home is a link to there, and its name has blanks and a backslash."""
+    far = tmp_path / "my\\ share"
+    far.mkdir()
+    made.rename(far / "home")
+    made.symlink_to(far / "home")
+    point = str(far).replace("\\", "\\134").replace(" ", "\\040")
+    table = tmp_path / "mounts"
+    lines = ("/dev/root / ext4 rw 0 0", f"there:/share {point} {kind} rw 0 0", "x /mnt nfs rw 0 0")
+    table.write_text("\n".join(lines), encoding="utf-8")
+    found = list(filesystem(look, str(table)))
+    if kind not in NETWORK:
+        assert found == []
+        return
+    assert [row.level for row in found] == ["warn"]
+    assert f"{far / 'home'} is on a network filesystem ({kind})" in found[0].what
+    assert "AGENTIHOOKS_HOME" in found[0].next
+
+
+def test_without_a_list_of_mounts_nothing_is_claimed(look, made, tmp_path):
+    assert list(filesystem(look, str(tmp_path / "absent"))) == []
+
+
 def test_a_home_in_a_synced_folder_is_a_warning(noon, tmp_path):
     home = tmp_path / "Dropbox" / "agentihooks"
     (found,) = filesystem(Look({"AGENTIHOOKS_HOME": str(home)}, noon, "/", "/"))

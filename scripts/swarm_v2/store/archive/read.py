@@ -80,17 +80,21 @@ def fresh(place: Place, session: str, name: str, part: int) -> Iterator[bytes]:
     Raises:
         ChunkError, ArchiveError, OSError: as ``export`` and ``load``.
     """
+    whole, wanted, _ = _now(place, session, name, part)
+    yield from export(place, whole, wanted)
+
+
+def _now(place: Place, session: str, name: str, part: int) -> tuple[Manifest, Transcript, bytes]:
+    """Return the session, the transcript and its tail as they are now; asked thrice at most."""
     for left in (2, 1, 0):
         whole = load(place, session)
         wanted = next(t for t in whole.transcripts if (t.name, t.part) == (name, part))
         try:
-            _tail(place, session, wanted)
+            return whole, wanted, _tail(place, session, wanted)
         except ChunkError:
-            if left:
-                continue
-            raise
-        break
-    yield from export(place, whole, wanted)
+            if not left:
+                raise
+    raise AssertionError("the last try returned or raised")
 
 
 def _tail(place: Place, session: str, wanted: Transcript) -> bytes:
@@ -190,7 +194,7 @@ def _proven(
         except (ChunkError, SplitError) as err:
             damage.append(_damage(err, whole.session))
     try:
-        yield b"".join(fresh(place, whole.session, one.name, one.part)) if one.tail else b""
+        yield _now(place, whole.session, one.name, one.part)[2] if one.tail else b""
     except (ChunkError, ArchiveError) as err:
         damage.append(_damage(err, whole.session))
 

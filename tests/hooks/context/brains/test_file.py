@@ -231,3 +231,58 @@ def test_a_lone_surrogate_is_stored_as_the_replacement_character(brain, text):
     (item,) = brain.project_memory(WEB, ANN)
     assert item.text == item.title == text[:-1] + "\ufffd"
     assert brain.post_marker(body(text), one).kind == "replayed"
+
+
+@pytest.mark.parametrize("said", ["null", "Null", "NULL", "~", "", "null # nothing yet"])
+def test_a_page_whose_project_is_yamls_word_for_nothing_is_for_everybody(brain, folder, said):
+    (folder / "rule.md").write_text(f"---\nproject: {said}\nttl: {said}\n---\nFor all\n")
+    [item] = brain.feed()
+    assert (item.text, item.project, item.until) == ("For all", "", "")
+
+
+def test_a_project_that_is_really_called_null_is_one_in_quotes(brain, folder):
+    (folder / "rule.md").write_text('---\nproject: "null"\n---\nOf null\n')
+    assert brain.feed() == []
+    assert texts(brain.project_memory("null", ANN)) == ["Of null"]
+
+
+def test_names_with_capitals_are_the_ones_meant_and_are_changed_where_they_stand(brain, folder):
+    path = folder / "rule.md"
+    path.write_text(f"---\nTitle: By hand\nPROJECT: {WEB}\nMine: kept\n---\nOf web\n")
+    assert brain.feed() == []
+    [item] = brain.project_memory(WEB, ANN)
+    assert (item.text, item.title) == ("Of web", "By hand")
+    assert brain.move(item.id, "git.example.org/shop/api")
+    lines = path.read_text().splitlines()
+    assert lines[1:4] == ["Title: By hand", "project: git.example.org/shop/api", "Mine: kept"]
+    assert served(brain) == []
+
+
+def test_one_name_in_two_spellings_is_set_aside_with_the_reason(brain, folder):
+    (folder / "rule.md").write_text(f"---\nProject: {WEB}\nproject: other\n---\nWhose?\n")
+    assert reasons(brain) == {"rule.md": "project stands there twice"}
+    (folder / "rule.md").write_text(f"---\nProject: [{WEB}]\n---\nWhose?\n")
+    assert reasons(brain) == {"rule.md": "project is not one text"}
+
+
+def test_an_attribute_that_only_looks_like_a_field_of_ours_comes_back_as_it_was(brain):
+    one = posted(brain, Title="another program's", title="ours")
+    found = brain.attrs_of(one)
+    assert (found["Title"], found["title"]) == ("another program's", "ours")
+
+
+def test_an_unchanged_folder_is_not_gone_through_again_and_any_change_is_seen(brain, folder):
+    one = posted(brain)
+    first = brain._look()
+    assert brain._look() is first
+    same_size = page(folder, one).read_bytes().replace(b"tests first", b"tests later")
+    page(folder, one).write_bytes(same_size)
+    assert served(brain) == ["Run the tests later"]
+    (folder / "other.md").write_text(f"---\nproject: {WEB}\n---\nAnother\n")
+    assert sorted(served(brain)) == ["Another", "Run the tests later"]
+    page(folder, one).rename(folder / "moved.md")
+    assert brain.find(one)[0].text == "Run the tests later"
+    (folder / "other.md.orig").write_text("x")
+    assert "other.md.orig" in reasons(brain)
+    (folder / "other.md").unlink()
+    assert served(brain) == ["Run the tests later"]

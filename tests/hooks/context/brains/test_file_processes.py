@@ -78,7 +78,7 @@ def test_a_missing_folder_is_not_made_and_the_sentence_says_what_to_do(tmp_path,
     with pytest.raises(BrainUnreachable, match="there is no folder"):
         open_brain(settings(tmp_path, tmp_path / "mount"), {})
     assert not (tmp_path / "mount").exists()
-    with pytest.raises(BrainUnreachable, match="not a brain"):
+    with pytest.raises(BrainUnreachable, match="no whole path"):
         open_brain(settings(tmp_path, "memories"), {})
     (tmp_path / "file").write_text("x")
     with pytest.raises(BrainUnreachable, match="no folder"):

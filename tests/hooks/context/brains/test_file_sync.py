@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import uuid
 
 import pytest
@@ -157,3 +158,27 @@ def test_forgetting_takes_the_copies_that_were_set_aside_too(brain, folder):
     (folder / f"{one} (conflicted copy 2026-11-30).md").write_bytes(data)
     brain.forget(one)
     assert b"Run the tests" not in b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+def exported(brain):
+    """What another machine must have too: every memory with its text, its id and its fields."""
+    found = brain.project_memory(WEB, ANN)
+    return {item.id: item._asdict() for item in found}
+
+
+def test_a_copied_folder_has_edits_relations_and_what_was_forgotten(brain, folder, tmp_path):
+    first, gone, said = posted(brain, "Use the staging key"), posted(brain, "Old"), key()
+    lint = posted(brain, "Run the linter", severity="high", path="a/b.py")
+    brain.edit(first, body("Use the production key"), said)
+    posted(brain, "Run the linter twice", supersedes=lint)
+    brain.forget(gone)
+    copied = tmp_path / "another machine"
+    shutil.copytree(folder, copied)
+    other = FileBrain(str(copied), ANN)
+    assert exported(other) == exported(brain)
+    assert sorted(served(other)) == ["Run the linter twice", "Use the production key"]
+    assert other.post_marker(body("Old"), gone).kind == brain.post_marker(body("Old"), gone).kind
+    assert exported(other) == exported(brain)
+    assert {one.name: one.read_bytes() for one in copied.glob("*.md")} == {
+        one.name: one.read_bytes() for one in folder.glob("*.md")
+    }

@@ -185,3 +185,11 @@ def test_values_that_other_readers_of_yaml_would_take_for_something_else_are_quo
         "priority: 10",
         "severity: high",
     ]
+
+
+def test_a_field_is_set_where_a_person_wrote_it_with_capitals():
+    data = b"---\nTitle: x # a remark\nOther: y\n---\ntext\n"
+    assert set_fields(data, {"title": "z"}) == b"---\ntitle: z\nOther: y\n---\ntext\n"
+    assert set_fields(data, {"title": None}) == b"---\nOther: y\n---\ntext\n"
+    with pytest.raises(ValueError, match="several lines"):
+        set_fields(b"---\nTitle: [x]\n---\ntext\n", {"title": "z"})
