@@ -54,7 +54,8 @@ def _installation(data: Data) -> str:
 
 
 def _brain(data: Data) -> str:
-    return "  ".join(part for part in (data["kind"], data["hash"], _held(data)) if part)
+    place = str(data.get("place", ""))
+    return "  ".join(part for part in (data["kind"], data["hash"], place, _held(data)) if part)
 
 
 def _held(data: Data) -> str:
@@ -151,21 +152,22 @@ def _migration(data: Data) -> str:
 def _short_installation(data: Data) -> str:
     if not data["id"]:
         return _installation(data)
-    return (
-        f"{short(data['id'].removeprefix('inst-'))} since {day(data['cutover'])}, in {data['home']}"
-    )
+    other = f"; another home is {data['older_home']}" if "older_home" in data else ""
+    name = short(data["id"].removeprefix("inst-"))
+    return f"{name} since {day(data['cutover'])}, in {data['home']}{other}"
 
 
 _KINDS = {
     "local": "local, on this machine",
     "file": "a folder of Markdown",
-    "none": "none",
-    "http": "a service at BRAIN_URL",
+    "none": "none: what is marked waits in the outbox",
+    "http": "a service",
 }
 
 
 def _short_brain(data: Data) -> str:
-    return _KINDS.get(data["kind"], str(data["kind"]))
+    kind = _KINDS.get(data["kind"], str(data["kind"]))
+    return f"{kind}, {data['place']}" if data.get("place") else kind
 
 
 def _short_project(data: Data) -> str:
@@ -180,7 +182,7 @@ _OUTCOMES = {
     "quarantined": "refused",
     "unknown": "perhaps delivered",
     "forgotten": "forgotten",
-    "ignored": "examples or copies",
+    "ignored": "not kept (`receipts` says why)",
 }
 
 

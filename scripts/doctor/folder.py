@@ -41,7 +41,7 @@ def pages(look: Look) -> Iterator[Finding]:
         what = f"{path} cannot be written by this user: its pages are served, new markers wait"
         yield Finding("warn", what, f"give this user the right to write there (ls -ld {path})")
         return
-    for problem in set_aside(path, len(index.aside), sorted(index.aside)):
+    for problem in set_aside(path, len(index.aside), sorted(index.aside), len(index.aside)):
         yield Finding("warn", problem.what, problem.next)
     if not wrong and not index.aside:
         yield Finding("ok", f"{path} holds {count(len(index.memories), 'memory', 'memories')}")
