@@ -121,6 +121,10 @@ def _one(ctx: VerbCtx, wanted: str) -> Receipt:
     found = [one for one in items(ctx) if len(wanted) >= 4 and one.key.startswith(wanted)]
     if len(found) != 1:
         err = NotOneMemory(wanted, len(found))
+        if not found:
+            err.args = (
+                f"nothing to review has the id {wanted!r}; what was judged is not asked again",
+            )
         err.hint = "take an id from brainhooks review --list; eight characters are enough"
         raise err
     return found[0]

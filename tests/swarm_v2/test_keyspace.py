@@ -327,3 +327,13 @@ def test_a_folder_that_cannot_be_listed_exits_1(tmp_path: Path) -> None:
 def test_the_golden_stamps_can_be_read_back() -> None:
     for row in MORE["stamp"]:
         assert admits(loads(row["canonical"]), Namespace(**row["namespace"]), row["kind"])
+
+
+def test_the_module_refuses_a_folder_that_cannot_be_the_caches(tmp_path: Path) -> None:
+    (tmp_path / "brain" / "project-memory").mkdir(parents=True)
+    for folder, why in (
+        (tmp_path / "away", "no such folder"),
+        (tmp_path, "it holds brain; name <home>/brain/project-memory"),
+        (tmp_path / "brain", "it holds project-memory; name <home>/brain/project-memory"),
+    ):
+        assert _drop(*MODULE, "drop", folder, cwd=ROOT) == (2, "", f"{folder}: {why}\n")
