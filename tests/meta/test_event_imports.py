@@ -39,7 +39,7 @@ def loaded(event, home, session, said="Hello there."):
         payload["delta"] = "Hello there."
     elif "last_assistant_message" in payload:
         payload["last_assistant_message"] = said
-    run = run_hook(event, payload, home, flags=("-X", "importtime"))
+    run = run_hook(event, payload, home, env=session.env, flags=("-X", "importtime"))
     wait_for_workers(home)
     assert run.rc == 0, run.stderr
     names = set(LOADED.findall(run.stderr))
@@ -96,6 +96,24 @@ def test_an_event_with_nothing_to_do_loads_the_door_only(event, home, session):
     assert run.stdout == b""
     ours = {name for name in names if name.split(".")[0] in ("hooks", "scripts")}
     assert ours <= DOOR
+    assert (HEAVY | OF_PYTHON) & names == set()
+
+
+def test_a_prompt_on_an_unchanged_folder_of_pages_looks_at_it_from_outside_only(
+    home, session, tmp_path
+):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "one.md").write_text("---\n---\nAsk before rm -rf\n", encoding="utf-8")
+    current = session(env={"BRAIN_SOURCE_TYPE": "file", "BRAIN_SOURCE_PATH": str(folder)})
+    current.start()
+    current.settle()
+    loaded("UserPromptSubmit", home, current)
+    names, run = loaded("UserPromptSubmit", home, current)
+    assert run.stdout == b""
+    ours = {name for name in names if name.split(".")[0] in ("hooks", "scripts")}
+    outside = {"", ".folder_print", ".file_names"}
+    assert ours - DOOR == {f"hooks.context.brains{name}" for name in outside}
     assert (HEAVY | OF_PYTHON) & names == set()
 
 
