@@ -125,7 +125,11 @@ def _short_log(data: Data) -> str:
 def _sessions(data: Data) -> str:
     if not data["last"]:
         return "no session yet"
-    return f"in {data['with_markers']} of the last {count(data['last'], 'session')}"
+    if data["last"] == 1:
+        return (
+            "in the one session so far" if data["with_markers"] else "not in the one session so far"
+        )
+    return f"in {data['with_markers']} of the last {data['last']} sessions"
 
 
 def _transcripts(data: Data) -> str:

@@ -85,7 +85,7 @@ def whole(one: Receipt) -> str:
 
 def _head(one: Receipt) -> str:
     what = "proposal" if one.state == "held" else one.type
-    return f"{short(one.key)}  {day(one.at)}  {what:<8}"
+    return f"{short(one.key)}  {day(one.at)}  {what:<9}"
 
 
 def _notes(one: Receipt) -> str:

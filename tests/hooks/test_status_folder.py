@@ -76,3 +76,11 @@ def test_the_doctor_names_every_file_that_is_set_aside(home, tmp_path):
     doctor = run_cli("doctor", home=home, env=env).stdout
     for number in range(5):
         assert f"page{number}.md.orig (left behind" in doctor
+
+
+def test_the_doctor_names_fields_that_cannot_be_read(home, tmp_path):
+    page = "---\nttl: soon\npriority: x\nseverity: high\n---\nAsk first\n"
+    (tmp_path / "ask.md").write_text(page, encoding="utf-8")
+    env = {"BRAIN_SOURCE_TYPE": "file", "BRAIN_SOURCE_PATH": str(tmp_path)}
+    doctor = run_cli("doctor", home=home, env=env).stdout
+    assert "ask.md is served without ttl: soon, priority: x\n" in doctor

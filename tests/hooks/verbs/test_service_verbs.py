@@ -229,7 +229,7 @@ def test_where_the_feed_was_never_readable_lessons_says_so_and_what_to_do(asked,
     said = run_named("lessons", "", asked)
     head = "From what is on disk, since nothing that the brain service has could be read yet."
     assert said.startswith(head + "\n  hint: brainhooks doctor asks it and says why")
-    assert "cannot be reached" not in said
+    assert "cannot be used" not in said
     with pytest.raises(BrainUnreachable, match="could be read yet"):
         run_named("forget", "abcdabcd", asked)
 
