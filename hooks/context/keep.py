@@ -131,8 +131,9 @@ def edit(
             return kept
         try:
             ack = brain.edit(old_key, body, kept.key)
-        except (BrainConflict, BrainRefused):
-            _undo(settings, where.at, kept.key)  # the person is told now, and nothing was kept
+        except (BrainConflict, BrainRefused) as err:
+            # The person is told now; the receipt keeps the text, and asks for nothing more.
+            _finish(settings, where.at, kept.key, state="dropped", reason=err.reason)
             raise
         _finish(settings, where.at, kept.key, state=ack.kind, record=ack.key)
         return kept
@@ -162,16 +163,6 @@ def _prepare_edit(
     finally:
         ledger.close()
     return Kept(key, type_, thought.content, thought.redacted), outbox.body(document)
-
-
-def _undo(settings: Settings, at: datetime, key: str) -> None:
-    """Take back an edit that the brain would not have; after a kill the drainer refuses it."""
-    ledger = Ledger.open(settings.home, at)
-    try:
-        outbox.remove_key(settings.home, key)
-        ledger.remove(key)
-    finally:
-        ledger.close()
 
 
 def _finish(settings: Settings, at: datetime, key: str, **fields: object) -> None:

@@ -312,10 +312,6 @@ class Ledger:
         sql = f"UPDATE receipt SET {names} WHERE key = ? AND state <> 'forgotten'"
         self._db.run(sql, (*fields.values(), key))
 
-    def remove(self, key: str) -> None:
-        """Drop a receipt of which nothing was kept and nobody else knows."""
-        self._db.run("DELETE FROM receipt WHERE key = ?", (key,))
-
     def find(self, prefix: str) -> list[Receipt]:
         """Return the receipts whose key begins with ``prefix``."""
         return self._receipts("WHERE substr(key, 1, ?) = ?", (len(prefix), prefix))

@@ -222,18 +222,16 @@ def _check_kind(kind: str) -> None:
 
 def main(argv: Sequence[str]) -> int:
     """Run ``drop DIR``: print how many files were removed. Wrong usage gives 2, a failure 1."""
-    import os
     import sys
 
     if len(argv) != 2 or argv[0] != "drop" or not argv[1]:
         sys.stderr.write("usage: python -m scripts.swarm_v2.keyspace drop DIR\n")
         return 2
-    above = [name for name in ("project-memory", "brain") if os.path.isdir(f"{argv[1]}/{name}")]
-    if above or not os.path.lexists(argv[1]):
-        what = (
-            f"it holds {above[0]}; name <home>/brain/project-memory" if above else "no such folder"
-        )
-        sys.stderr.write(f"{argv[1]}: {what}\n")
+    from scripts.swarm_v2 import sweep
+
+    below = sweep.caches_below(argv[1])
+    if below:
+        sys.stderr.write(f"{argv[1]}: the caches are below it; name {below}\n")
         return 2
     try:
         count = drop_namespaced(argv[1])

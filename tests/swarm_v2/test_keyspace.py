@@ -329,11 +329,14 @@ def test_the_golden_stamps_can_be_read_back() -> None:
         assert admits(loads(row["canonical"]), Namespace(**row["namespace"]), row["kind"])
 
 
-def test_the_module_refuses_a_folder_that_cannot_be_the_caches(tmp_path: Path) -> None:
-    (tmp_path / "brain" / "project-memory").mkdir(parents=True)
-    for folder, why in (
-        (tmp_path / "away", "no such folder"),
-        (tmp_path, "it holds brain; name <home>/brain/project-memory"),
-        (tmp_path / "brain", "it holds project-memory; name <home>/brain/project-memory"),
-    ):
-        assert _drop(*MODULE, "drop", folder, cwd=ROOT) == (2, "", f"{folder}: {why}\n")
+def test_the_module_refuses_a_folder_above_the_caches_and_names_theirs(tmp_path: Path) -> None:
+    caches = tmp_path / "brain" / "project-memory"
+    caches.mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "brain"):
+        why = f"{folder}: the caches are below it; name {caches}\n"
+        assert _drop(*MODULE, "drop", folder, cwd=ROOT) == (2, "", why)
+
+
+def test_a_home_that_has_no_caches_yet_has_none_to_drop(tmp_path: Path) -> None:
+    folder = tmp_path / "brain" / "project-memory"
+    assert _drop(*MODULE, "drop", folder, cwd=ROOT) == (0, "0\n", "")

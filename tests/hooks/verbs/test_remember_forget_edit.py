@@ -281,5 +281,5 @@ def test_an_edit_that_lost_leaves_no_refused_receipt(ctx):
     edit(f"{key} port 8080", ctx)
     with pytest.raises(BrainConflict):
         edit(f"{key} port 9090", ctx)
-    assert sorted(states(ctx).values()) == ["committed", "committed"]
+    assert sorted(states(ctx).values()) == ["committed", "committed", "dropped"]
     assert outbox.is_empty(ctx.settings.home)
