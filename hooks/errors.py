@@ -53,7 +53,7 @@ class BrainUnreachable(BrainError):
     def __init__(self, brain: str, what: str) -> None:
         self.brain, self.what = brain, what
         self.hint = "nothing is lost; the next event tries again"
-        super().__init__(f"the brain {brain} cannot be reached: {what}")
+        super().__init__(f"the {brain} brain cannot be used now: {what}")
 
 
 class BrainMisspoke(BrainUnreachable):

@@ -94,10 +94,12 @@ def _left_behind(older: str) -> tuple[Problem, ...]:
 
 
 def _brain(look: Look) -> Piece:
-    from hooks.context.brain_adapter import LOCAL_DATABASE, brain_id, brain_kind
+    from hooks.context.brain_adapter import LOCAL_DATABASE, brain_id, brain_kind, place
 
     kind = brain_kind(look.settings)
     data: dict[str, Any] = {"kind": kind, "hash": brain_id(look.settings)}
+    if kind in ("file", "http"):
+        data["place"] = place(look.settings)
     if kind == "invalid":
         from hooks.status_folder import misplaced
 

@@ -52,13 +52,15 @@ def all_set_aside(path: str) -> list[tuple[str, str]]:
     return sorted((where, why) for where, why in index.aside)
 
 
-def set_aside(path: str, number: int, aside: list[tuple[str, str]]) -> tuple[Problem, ...]:
+def set_aside(
+    path: str, number: int, aside: list[tuple[str, str]], most: int = MOST_NAMED
+) -> tuple[Problem, ...]:
     """Tell what lies in the folder and is not served: ``number`` files, the first ones named."""
     if not number:
         return ()
-    named = [f"{where} ({why})" for where, why in aside[:MOST_NAMED]]
-    named += [f"{number - MOST_NAMED} more"] if number > MOST_NAMED else []
+    named = [f"{where} ({why})" for where, why in aside[:most]]
+    named += [f"{number - most} more, which `doctor` names"] if number > most else []
     verb = "file is" if number == 1 else "files are"
     what = f"{number} {verb} not served from {path}: {', '.join(named)}"
-    todo = "take what you want from each into the page it belongs to, then delete it"
+    todo = "mend a page of your own; of a copy take what you want into its page, then delete it"
     return (Problem("yellow", what, todo),)

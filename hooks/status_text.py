@@ -56,7 +56,8 @@ def _installation(data: Data) -> str:
 
 
 def _brain(data: Data) -> str:
-    return "  ".join(part for part in (data["kind"], data["hash"], _held(data)) if part)
+    place = str(data.get("place", ""))
+    return "  ".join(part for part in (data["kind"], data["hash"], place, _held(data)) if part)
 
 
 def _held(data: Data) -> str:
@@ -147,7 +148,11 @@ def _short_controls(data: Data) -> str:
 def _sessions(data: Data) -> str:
     if not data["last"]:
         return "no session yet"
-    return f"in {data['with_markers']} of the last {count(data['last'], 'session')}"
+    if data["last"] == 1:
+        return (
+            "in the one session so far" if data["with_markers"] else "not in the one session so far"
+        )
+    return f"in {data['with_markers']} of the last {data['last']} sessions"
 
 
 def _transcripts(data: Data) -> str:
@@ -174,21 +179,22 @@ def _migration(data: Data) -> str:
 def _short_installation(data: Data) -> str:
     if not data["id"]:
         return _installation(data)
-    return (
-        f"{short(data['id'].removeprefix('inst-'))} since {day(data['cutover'])}, in {data['home']}"
-    )
+    other = f"; another home is {data['older_home']}" if "older_home" in data else ""
+    name = short(data["id"].removeprefix("inst-"))
+    return f"{name} since {day(data['cutover'])}, in {data['home']}{other}"
 
 
 _KINDS = {
     "local": "local, on this machine",
     "file": "a folder of Markdown",
-    "none": "none",
-    "http": "a service at BRAIN_URL",
+    "none": "none: what is marked waits in the outbox",
+    "http": "a service",
 }
 
 
 def _short_brain(data: Data) -> str:
-    return _KINDS.get(data["kind"], str(data["kind"]))
+    kind = _KINDS.get(data["kind"], str(data["kind"]))
+    return f"{kind}, {data['place']}" if data.get("place") else kind
 
 
 def _short_project(data: Data) -> str:
@@ -203,7 +209,7 @@ _OUTCOMES = {
     "quarantined": "refused",
     "unknown": "perhaps delivered",
     "forgotten": "forgotten",
-    "ignored": "examples or copies",
+    "ignored": "not kept (`receipts` says why)",
 }
 
 

@@ -186,9 +186,11 @@ def archive_ended(job: Job) -> None:
 
 
 def archive_all(job: Job) -> None:
-    from hooks.context.archiving import save_all
+    from hooks.context.archiving import all_lock, save_all
+    from hooks.lock import held
 
-    done = save_all(job.settings, job.env, job.at)
+    with held(all_lock(job.settings.home), wait_s=1.0):
+        done = save_all(job.settings, job.env, job.at)
     again = f", {done.mended} files saved again" if done.mended else ""
     failed = f"{len(done.faults)} failed"
     job.log(f"archive: {done.sessions} sessions, {done.gained} bytes{again}; {failed}")

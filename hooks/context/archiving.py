@@ -224,6 +224,24 @@ def save_all(
     return Done(len(sessions), gained, tuple(faults), mended)
 
 
+def all_lock(home: str) -> str:
+    """Return the lock that is held while everything is saved in the background."""
+    return os.path.join(home, "locks", "archive-all")
+
+
+def is_saving(home: str) -> bool:
+    """Say whether everything is being saved now."""
+    from hooks.lock import try_lock
+
+    if not os.path.exists(all_lock(home)):
+        return False
+    lock = try_lock(all_lock(home))
+    if lock is None:
+        return True
+    with lock:
+        return False
+
+
 def still_damaged(home: str) -> list[str]:
     """Return the files of the archive that the last ``verify`` found damaged and that still are."""
     from hooks.context.archive_damage import known

@@ -60,6 +60,16 @@ def why_invalid(settings: Settings) -> str:
     return f"{said}: it would be another folder wherever a hook runs"
 
 
+def place(settings: Settings) -> str:
+    """Return a file brain's folder, or scheme and host of a service: no user, path, query."""
+    if not settings.brain_url:
+        return settings.brain_path
+    from hooks.context.brains.http_address import parse
+
+    address = parse(settings.brain_url)
+    return f"{address.scheme}://{address.host_header}"
+
+
 def where_set(settings: Settings, env: Mapping[str, str]) -> str:
     """Name the place where the settings say where a file brain is."""
     name = "BRAIN_SOURCE_PATH" if settings.brain_path else "BRAIN_SOURCE_TYPE"

@@ -132,7 +132,8 @@ def edit(
         try:
             ack = brain.edit(old_key, body, kept.key)
         except (BrainConflict, BrainRefused) as err:
-            _finish(settings, where.at, kept.key, state="quarantined", reason=err.reason)
+            # The person is told now; the receipt keeps the text, and asks for nothing more.
+            _finish(settings, where.at, kept.key, state="dropped", reason=err.reason)
             raise
         _finish(settings, where.at, kept.key, state=ack.kind, record=ack.key)
         return kept

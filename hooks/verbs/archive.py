@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.store.archive.save import Place
 
 MIN_PREFIX = 4
+SAVING = "More is being saved now, in the background."
 NOTHING = "Nothing is saved yet; `archive --all` saves every session the agent still has."
 
 
@@ -100,6 +101,8 @@ def listed(ctx: VerbCtx, *, here: bool = False) -> str:
     everything, damage = ([], []) if where is None else read.manifests(where)
     found = [] if where is None else _rows(ctx, where, everything, here=here)
     unread = f"{count(len(damage), 'file')} left out; `archive verify` says why" if damage else ""
+    if archiving.is_saving(ctx.settings.home):
+        unread = "\n".join(part for part in (unread, SAVING) if part)
     if not found or where is None:
         return unread or (NOTHING if not here else "No session of this project is saved.")
     lines = [

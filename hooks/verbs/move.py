@@ -10,7 +10,7 @@ from hooks.context.brain_adapter import brain_kind
 from hooks.context.remote import UNKNOWN
 from hooks.errors import HookError
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.library import NotForThisBrainError, here, one, open_library, refresh
+from hooks.verbs.library import here, one, open_library, refresh
 from hooks.verbs.wording import one_line, short
 
 TEXT_WIDTH = 100
@@ -36,7 +36,8 @@ def run(args: str, ctx: VerbCtx) -> str:
     brain = open_library(ctx)
     try:
         if not hasattr(brain, "move"):
-            raise NotForThisBrainError(brain_kind(ctx.settings))
+            what = f"the {brain_kind(ctx.settings)} brain cannot move a memory to another project"
+            raise NotMovableError(what, "say it again here with remember, and forget this one")
         item = one(brain, args)
         if item.project == project:
             return f"{short(item.id)} is of {project} already."

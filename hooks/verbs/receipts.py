@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from hooks.context.ledger import Receipt, Sighting
 
 TEXT_WIDTH = 80
+# The states in a person's words, the same as in ``brain_status``; --json has them as they are.
+STATES = {
+    "committed": "delivered",
+    "replayed": "delivered",
+    "pending": "waiting",
+    "held": "proposed",
+    "quarantined": "refused",
+    "unknown": "perhaps delivered",
+}
 MOST = 200
 
 
@@ -64,9 +73,10 @@ def _receipt(receipt: Receipt) -> str:
     if receipt.record and receipt.record != receipt.key:
         notes.append(f"same as {short(receipt.record)}")
     said = "; ".join(note for note in notes if note)
-    facts = f"{short(receipt.key)}  {day(receipt.at or receipt.created_at)}  {receipt.state:<11}"
+    state = STATES.get(receipt.state, receipt.state)
+    facts = f"{short(receipt.key)}  {day(receipt.at or receipt.created_at):<10}  {state:<17}"
     return f"{facts}  {receipt.type:<9}  {text}{f'  ({said})' if said else ''}".rstrip()
 
 
 def _ignored(sighting: Sighting) -> str:
-    return f"  {day(sighting.at)}  {sighting.type:<9}  {sighting.reason}  ({sighting.path})"
+    return f"  {day(sighting.at):<10}  {sighting.type:<9}  {sighting.reason}  ({sighting.path})"

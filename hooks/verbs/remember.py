@@ -65,4 +65,14 @@ def deliver(ctx: VerbCtx) -> str:
         detach(start_command(ctx.root, "worker", "flush"), ctx.env)
     except OSError:
         return "It waits in the outbox; the next event delivers it."
-    return ""
+    return _delayed(ctx)
+
+
+def _delayed(ctx: VerbCtx) -> str:
+    """Say that the brain took nothing lately; whether it does now, nobody waits for."""
+    from hooks.context.brain_adapter import brain_id
+
+    note = flush.pause(ctx.settings.home)
+    if not note or note.get("brain") != brain_id(ctx.settings):
+        return ""
+    return f"It waits in the outbox; lately the brain took nothing: {note.get('why', '')}."

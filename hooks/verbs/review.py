@@ -85,7 +85,7 @@ def whole(one: Receipt) -> str:
 
 def _head(one: Receipt) -> str:
     what = "proposal" if one.state == "held" else one.type
-    return f"{short(one.key)}  {day(one.at)}  {what:<8}"
+    return f"{short(one.key)}  {day(one.at)}  {what:<9}"
 
 
 def _notes(one: Receipt) -> str:
@@ -121,6 +121,10 @@ def _one(ctx: VerbCtx, wanted: str) -> Receipt:
     found = [one for one in items(ctx) if len(wanted) >= 4 and one.key.startswith(wanted)]
     if len(found) != 1:
         err = NotOneMemory(wanted, len(found))
+        if not found:
+            err.args = (
+                f"nothing to review has the id {wanted!r}; what was judged is not asked again",
+            )
         err.hint = "take an id from brainhooks review --list; eight characters are enough"
         raise err
     return found[0]

@@ -47,7 +47,7 @@ def one_line(text: str, width: int = 0) -> str:
 
 
 def memory_line(item: Item, width: int = 0, times: int = 1) -> str:
-    """Write ``3f2a9c11  2026-11-30  lesson  text  (agent, high)``; it was noted so many times."""
+    """Write ``3f2a9c11  2026-11-30  lesson     text  (agent, high)``; it was noted so many times."""
     notes = [
         WHO.get(item.cls, item.cls),
         severity(item),
@@ -58,7 +58,7 @@ def memory_line(item: Item, width: int = 0, times: int = 1) -> str:
     ]
     said = ", ".join(note for note in notes if note)
     text = one_line(item.text, width)
-    return f"{short(item.id)}  {day(item.at)}  {item.type:<8}  {text}  ({said})"
+    return f"{short(item.id)}  {day(item.at):<10}  {item.type:<9}  {text}  ({said})"
 
 
 def whose(item: Item) -> str:

@@ -37,6 +37,8 @@ def _command(ctx: typer.Context) -> None:
     ]
     if parts:
         typer.echo(", ".join(parts))
+    if done.quarantined:
+        typer.echo("`brainhooks outbox list` says why it was refused", err=True)
     if not done.left:
         if not parts:
             _tell_nothing_done(found.settings().home)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hooks.context import marker_report, markers
+from hooks.context.gather import FORGOTTEN, MEMORY_OFF
+from hooks.context.ledger import Ledger
 from hooks.errors import StateError
 from hooks.verbs.wording import count
 from scripts.commands import COMMANDS, door
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TAKEN = "taken"
+MOST_IGNORED = 100_000  # of which the receipts are asked: a whole home's
 
 
 def attach(app: typer.Typer, name: str) -> None:
@@ -36,10 +39,11 @@ def _explain(
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
     """List every candidate of FILE in order, taken or ignored, with the reason."""
-    path = os.path.join(door(ctx).cwd, file)
+    path = os.path.realpath(os.path.join(door(ctx).cwd, file))
     if not os.path.exists(path):
         raise StateError(path, "there is no such file", hint="name a transcript or a text file")
-    rows = list(_in_transcript(path) if path.endswith(".jsonl") else _in_text(path))
+    home = door(ctx).settings().home
+    rows = list(_in_transcript(path, home) if path.endswith(".jsonl") else _in_text(path))
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
@@ -50,9 +54,27 @@ def _explain(
     typer.echo(f"{count(len(rows), 'candidate')}, {taken} taken")
 
 
-def _in_transcript(path: str) -> Iterator[dict[str, object]]:
+def _in_transcript(path: str, home: str) -> Iterator[dict[str, object]]:
+    """Yield the rows; of what is well-formed the receipts know whether a person's word hid it."""
+    left_out = _left_out(path, home)
     for row in marker_report.explain(path):
-        yield row._asdict()
+        why = left_out.get((row.message_id, row.type), []) if row.taken else []
+        yield (row._replace(taken=False, reason=why.pop(0)) if why else row)._asdict()
+
+
+def _left_out(path: str, home: str) -> dict[tuple[str, str], list[str]]:
+    ledger = Ledger.read_only(home)
+    if ledger is None:
+        return {}
+    try:
+        ignored = ledger.ignored(limit=MOST_IGNORED)
+    finally:
+        ledger.close()
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in sorted(ignored, key=lambda seen: (seen.at_byte, seen.block, seen.ordinal)):
+        if one.reason in (MEMORY_OFF, FORGOTTEN) and os.path.realpath(one.path) == path:
+            found.setdefault((one.message_id, one.type), []).append(one.reason)
+    return found
 
 
 def _in_text(path: str) -> Iterator[dict[str, object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -56,12 +57,25 @@ def _review(ctx: VerbCtx) -> None:
     if not found:
         typer.echo(verb.NOTHING)
         return
+    if not sys.stdin.isatty() and _at_end():
+        typer.echo(verb.listed(ctx))
+        typer.echo("nothing was decided: this is no terminal", err=True)
+        raise typer.Exit(1)
     with _keys(single=True):
         typer.echo(f"{count(len(found), 'memory', 'memories')} to review.  {KEYS}")
         for number, one in enumerate(found, 1):
             typer.echo(f"\n{number}/{len(found)}  {verb.line(one, width=0)}")
             if not _judge(ctx, one):
                 return
+
+
+def _at_end() -> bool:
+    """Say whether a pipe or a file has no answer at all; what it has is left for the questions."""
+    try:
+        assert isinstance(sys.stdin.buffer, io.BufferedReader)
+        return not sys.stdin.buffer.peek(1)
+    except (OSError, ValueError):
+        return True
 
 
 def _judge(ctx: VerbCtx, one: Receipt) -> bool:

@@ -35,9 +35,7 @@ def attach(app: typer.Typer, name: str) -> None:
 
 def _command(
     ctx: typer.Context,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Twenty seconds, not two minutes.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="About half a minute, not two.")] = False,
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="Repeat the choices of an earlier run.")
     ] = -1,

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scripts.commands import COMMANDS, door
 from scripts.commands.settings_change import say_kept, show, target_of
-from scripts.installer import menu_for, preview, uninstall
+from scripts.installer import menu_for, preview, project_target, uninstall, user_target
+
+if TYPE_CHECKING:
+    from scripts.commands import Door
+    from scripts.installer import Target
 
 
 def attach(app: typer.Typer, name: str) -> None:
     app.command(name, help=COMMANDS[name].line)(_command)
+
+
+def _tell_of_the_project(here: Door, target: Target) -> None:
+    """Say where our hooks still are, to a person who looked for them in the other settings."""
+    other = project_target(here.env, here.cwd) if not target.project else user_target(here.env)
+    there = preview(other, None, menu_for(other, here.root))
+    if there.old != there.new:
+        word = "--user" if target.project else "--project"
+        typer.echo(f"{other.path} has some: brainhooks uninstall {word}")
 
 
 def _command(
@@ -38,6 +51,7 @@ def _command(
     if change.old == change.new:
         unchanged = "" if change.menu.remove else "; nothing was changed"
         typer.echo(f"{target.path} has no hooks of ours{unchanged}.")
+        _tell_of_the_project(here, target)
     elif change.new is None:
         typer.echo(f"{target.path} was made by the install and is gone again.")
     else:

@@ -227,6 +227,12 @@ def main(argv: Sequence[str]) -> int:
     if len(argv) != 2 or argv[0] != "drop" or not argv[1]:
         sys.stderr.write("usage: python -m scripts.swarm_v2.keyspace drop DIR\n")
         return 2
+    from scripts.swarm_v2 import sweep
+
+    below = sweep.caches_below(argv[1])
+    if below:
+        sys.stderr.write(f"{argv[1]}: the caches are below it; name {below}\n")
+        return 2
     try:
         count = drop_namespaced(argv[1])
     except OSError as err:

@@ -51,6 +51,14 @@ def sweep_legacy(directory: str | os.PathLike[str], limit: int = 32) -> int:
     return gone
 
 
+def caches_below(directory: str) -> str:
+    """Return the folder of caches that a home, or its ``brain`` folder, holds; "" for any other."""
+    for below in ("project-memory", os.path.join("brain", "project-memory")):
+        if os.path.isdir(os.path.join(directory, below)):
+            return os.path.join(directory, below)
+    return ""
+
+
 def drop_namespaced(directory: str | os.PathLike[str]) -> int:
     """Remove every feed and project cache of this format; return how many went.
 

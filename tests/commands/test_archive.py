@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from hooks.context import archiving
+from hooks.context.archiving import all_lock
+from hooks.lock import held
 from scripts.swarm_v2.store.archive import manifest
 from scripts.swarm_v2.store.archive.save import load
 from tests.support.archive import as_bytes, conversation, fork_of
@@ -266,3 +268,10 @@ def test_no_name_in_a_forged_manifest_leads_out_of_the_folder_of_an_export(
     assert "is no name for a file" in done.stderr
     assert "Traceback" not in done.stderr
     assert sorted(path for path in tmp_path.rglob("*") if home not in path.parents) == before
+
+
+def test_list_says_that_more_is_being_saved(home, transcript):
+    archived(home)
+    assert "being saved now" not in run_cli("archive", "list", home=home).stdout
+    with held(all_lock(str(home)), wait_s=0):
+        assert "More is being saved now" in run_cli("archive", "list", home=home).stdout

@@ -83,7 +83,7 @@ def test_the_backlog_is_part_of_the_count(kept, home):
 
 
 LIMIT_S = 0.4
-SAID = f"the brain http cannot be reached: no answer within {LIMIT_S} s"
+SAID = f"the http brain cannot be used now: no answer within {LIMIT_S} s"
 FOR_EVER = 20  # a process start and three exchanges of ``LIMIT_S`` are far below it
 
 

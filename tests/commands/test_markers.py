@@ -57,3 +57,19 @@ def test_no_secret_is_printed(home, tmp_path):
     done = run_cli("markers", "explain", "note.md", home=home, cwd=tmp_path)
     assert "[redacted:" in done.stdout
     assert "ghp_" not in done.stdout
+
+
+def test_what_was_said_while_memory_was_off_is_not_called_taken(home, session):
+    one = session()
+    one.start()
+    one.prompt("/brainhooks:memory off")
+    one.says("<!-- @lesson -->not for you<!-- @/lesson -->")
+    one.stop()
+    one.prompt("/brainhooks:memory on")
+    one.says("<!-- @lesson -->for you<!-- @/lesson -->")
+    one.stop()
+    one.settle()
+    said = run_cli("markers", "explain", str(one.transcript), home=home).stdout
+    assert "lesson     memory-off  not for you" in said
+    assert "lesson     taken  for you" in said
+    assert said.endswith("2 candidates, 1 taken\n")

@@ -31,12 +31,12 @@ def test_without_a_ledger_there_are_no_receipts_and_nothing_is_made(home):
 
 def test_a_flush_turns_pending_into_committed(home, noon, project):
     key = kept(home, noon, project, "the port is 443")
-    assert f"{key[:8]}  2026-11-30  pending" in run_cli("receipts", home=home).stdout
+    assert f"{key[:8]}  2026-11-30  waiting" in run_cli("receipts", home=home).stdout
 
     done = run_cli("flush", home=home)
 
     assert (done.returncode, done.stdout) == (0, "1 committed\n"), done.stderr
-    assert f"{key[:8]}  2026-11-30  committed" in run_cli("receipts", home=home).stdout
+    assert f"{key[:8]}  2026-11-30  delivered" in run_cli("receipts", home=home).stdout
     assert run_cli("flush", home=home).stdout == "Nothing waits for the brain.\n"
 
 

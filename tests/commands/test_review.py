@@ -121,8 +121,8 @@ def test_in_a_pipe_each_line_decides(home, kept):
     assert listed(home) == ["second lesson"]
 
 
-def test_the_end_of_the_input_is_quit(home, kept):
-    assert piped(home, "").returncode == 0
+def test_the_end_of_the_input_behind_an_answer_is_quit(home, kept):
+    assert piped(home, "s\n").returncode == 0
     assert listed(home) == TEXTS
 
 
@@ -159,3 +159,18 @@ def test_the_list_is_short_and_an_id_shows_one_whole(home, kept, long):
     assert "(high, git.example.org/shop/web)\nproposed from session 0ab96787\n\nword word" in said
     assert "word \nand its\ufffd31m end\n" in said
     assert len(listed(home)) == 4  # reading decides nothing
+
+
+def test_without_a_terminal_and_an_answer_it_lists_and_says_that_nothing_was_decided(kept, home):
+    done = run_cli("review", home=home)
+    assert done.returncode == 1
+    assert "3 memories to review:" in done.stdout
+    assert "k keep" not in done.stdout
+    assert done.stderr == "nothing was decided: this is no terminal\n"
+    assert len(listed(home)) == 3
+
+
+def test_an_id_that_was_judged_is_said_to_be_judged(kept, home):
+    key = json.loads(run_cli("review", "--json", home=home).stdout)[0]["key"][:8]
+    run_cli("review", "keep", key, home=home)
+    assert f"nothing to review has the id '{key}'" in run_cli("review", key, home=home).stderr

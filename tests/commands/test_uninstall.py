@@ -192,3 +192,12 @@ def test_a_record_comes_back_as_it_was_written(target):
     assert record is not None
     assert encode_record(record) == data
     assert json.loads(data)["schema_version"] == "1"
+
+
+def test_without_hooks_there_it_names_the_other_settings_that_have_some(home, project):
+    run_cli("install", "--project", home=home, cwd=project)
+    said = run_cli("uninstall", home=home, cwd=project).stdout
+    path = project / ".claude" / "settings.local.json"
+    assert f"{path} has some: brainhooks uninstall --project" in said
+    run_cli("uninstall", "--project", home=home, cwd=project)
+    assert "has some" not in run_cli("uninstall", home=home, cwd=project).stdout

@@ -186,6 +186,21 @@ def test_a_new_page_of_a_large_folder_comes_with_the_next_but_one_prompt(in_home
     assert running.prompt("go on").context == ""
 
 
+def test_a_page_of_a_large_folder_that_was_edited_before_the_start_is_told_right_with_the_prompt(
+    in_home, folder
+):
+    make_large(folder)
+    told(in_home())
+    write(folder, "one", "Use the testing key")
+    one = in_home()
+    one.start()
+    one.settle()
+    news = one.prompt("go on").context
+    assert "Use the testing key" in news
+    assert "staging" not in news
+    assert one.prompt("go on").context == ""
+
+
 def test_what_waited_is_told_in_one_frame_and_nothing_in_it_twice(in_home, folder):
     make_large(folder)
     one = in_home()

@@ -53,8 +53,8 @@ def test_a_folder_that_is_away_is_said_to_be_away_and_not_to_be_empty(session, o
     folder.rename(folder.with_name("away"))
     start = opened.start()
     assert start.message == (
-        f"brainhooks: there is no folder {folder}, so what is marked waits in the outbox. To do: make"
-        " it, mount or sync what holds it, or correct BRAIN_SOURCE_PATH in the environment"
+        f"brainhooks: there is no folder {folder}, so what is marked waits in the outbox. To do: "
+        "make it, mount or sync what holds it, or correct BRAIN_SOURCE_PATH in the environment"
     )
     opened.settle()
     folder.with_name("away").rename(folder)

@@ -325,3 +325,17 @@ def test_a_project_with_more_memories_than_a_cache_holds_is_told_the_most_import
     assert "never touch the vault" in context
     assert "a very long story" in context
     assert len(context) < 9_900
+
+
+def test_what_is_forgotten_while_a_session_runs_is_taken_back_there_once(session):
+    work(session(), LESSON)
+    running = session()
+    assert "run the tests" in running.start().context
+    running.settle()
+    listed = session().prompt("/brainhooks:lessons").answer
+    short = next(line for line in listed.split("\n") if "run the tests" in line).split()[0]
+    session().prompt(f"/brainhooks:forget {short}")
+    said = running.prompt("go on").context
+    assert f"[{short}] told before and no longer remembered: do not rely on it" in said
+    assert "run the tests" not in said
+    assert running.prompt("go on").context == ""

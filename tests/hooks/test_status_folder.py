@@ -62,3 +62,25 @@ def test_a_folder_that_is_not_there_is_told_once_whether_or_not_something_waits(
     problem = brain_problem(home, BRAIN_SOURCE_PATH=str(away))
     assert f"there is no folder {away}; make it, or mount or sync what holds it" in problem["what"]
     assert problem["next"]
+
+
+def test_the_doctor_names_every_file_that_is_set_aside(home, tmp_path):
+    for number in range(5):
+        (tmp_path / f"page.md.{number}.orig").touch()
+        (tmp_path / f"page{number}.md.orig").touch()
+    env = {"BRAIN_SOURCE_TYPE": "file", "BRAIN_SOURCE_PATH": str(tmp_path)}
+    run_cli("remember", "x", home=home, env=env)
+    status = run_cli("brain_status", home=home, env=env).stdout
+    assert "2 more, which `doctor` names" in status
+    assert f"a folder of Markdown, {tmp_path}\n" in status
+    doctor = run_cli("doctor", home=home, env=env).stdout
+    for number in range(5):
+        assert f"page{number}.md.orig (left behind" in doctor
+
+
+def test_the_doctor_names_fields_that_cannot_be_read(home, tmp_path):
+    page = "---\nttl: soon\npriority: x\nseverity: high\n---\nAsk first\n"
+    (tmp_path / "ask.md").write_text(page, encoding="utf-8")
+    env = {"BRAIN_SOURCE_TYPE": "file", "BRAIN_SOURCE_PATH": str(tmp_path)}
+    doctor = run_cli("doctor", home=home, env=env).stdout
+    assert "ask.md is served without ttl: soon, priority: x\n" in doctor

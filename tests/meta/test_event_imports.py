@@ -41,7 +41,7 @@ def loaded(event, home, session, said="Hello there."):
         payload["delta"] = "Hello there."
     elif "last_assistant_message" in payload:
         payload["last_assistant_message"] = said
-    run = run_hook(event, payload, home, flags=("-X", "importtime"))
+    run = run_hook(event, payload, home, env=session.env, flags=("-X", "importtime"))
     wait_for_workers(home)
     assert run.rc == 0, run.stderr
     names = set(LOADED.findall(run.stderr))
@@ -125,6 +125,24 @@ def test_a_tools_event_that_has_to_look_loads_no_patterns_and_nothing_behind_the
     names, _ = loaded(event, home, current)
     assert "hooks.context.breaker" in names
     assert (HEAVY | SPARED | {"select", "socket"}) & names <= {"select"}
+
+
+def test_a_prompt_on_an_unchanged_folder_of_pages_looks_at_it_from_outside_only(
+    home, session, tmp_path
+):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "one.md").write_text("---\n---\nAsk before rm -rf\n", encoding="utf-8")
+    current = session(env={"BRAIN_SOURCE_TYPE": "file", "BRAIN_SOURCE_PATH": str(folder)})
+    current.start()
+    current.settle()
+    loaded("UserPromptSubmit", home, current)
+    names, run = loaded("UserPromptSubmit", home, current)
+    assert run.stdout == b""
+    ours = {name for name in names if name.split(".")[0] in ("hooks", "scripts")}
+    outside = {"", ".folder_print", ".file_names"}
+    assert ours - DOOR == {f"hooks.context.brains{name}" for name in outside}
+    assert (HEAVY | OF_PYTHON) & names == set()
 
 
 def test_the_list_of_events_is_the_one_that_the_plugin_registers():

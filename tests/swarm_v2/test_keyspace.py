@@ -327,3 +327,16 @@ def test_a_folder_that_cannot_be_listed_exits_1(tmp_path: Path) -> None:
 def test_the_golden_stamps_can_be_read_back() -> None:
     for row in MORE["stamp"]:
         assert admits(loads(row["canonical"]), Namespace(**row["namespace"]), row["kind"])
+
+
+def test_the_module_refuses_a_folder_above_the_caches_and_names_theirs(tmp_path: Path) -> None:
+    caches = tmp_path / "brain" / "project-memory"
+    caches.mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "brain"):
+        why = f"{folder}: the caches are below it; name {caches}\n"
+        assert _drop(*MODULE, "drop", folder, cwd=ROOT) == (2, "", why)
+
+
+def test_a_home_that_has_no_caches_yet_has_none_to_drop(tmp_path: Path) -> None:
+    folder = tmp_path / "brain" / "project-memory"
+    assert _drop(*MODULE, "drop", folder, cwd=ROOT) == (0, "0\n", "")

@@ -33,6 +33,7 @@ else:
 # Names that no project has: such a memory is another project's everywhere, until accepted.
 FLEET, UNKNOWN = "fleet", "unknown"
 MAX_BYTES = 900_000  # of all memories as JSON: each cache that is made of them stays below 1 MiB
+STAYING = ("lesson", "decision", "milestone")
 _GRAVE = ("critical", "high", "medium", "low")
 
 
@@ -85,10 +86,18 @@ def of_project(items: Iterable[Item], ids: Collection[str], who: str) -> list[It
 
 
 def waiting(items: Iterable[Item]) -> list[Item]:
-    """Return what another project would see once a person accepts it."""
+    """Return what another project would see once a person accepts it; a lesson of one stays."""
     return [
-        i for i in items if not i.accepted and i.project and scope_of_key(i.scope_key) != "session"
+        i
+        for i in items
+        if not i.accepted and i.project and scope_of_key(i.scope_key) != "session" and not _stays(i)
     ]
+
+
+def _stays(item: Item) -> bool:
+    """Say whether it is of the types that stay in their project, on every brain."""
+    homeless = item.project in (FLEET, UNKNOWN)
+    return item.type in STAYING and item.scope_key == "space" and not homeless
 
 
 def accept(items: Iterable[Item], accepted: Mapping[str, str]) -> list[Item]:

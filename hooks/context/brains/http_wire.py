@@ -19,6 +19,7 @@ MAX_ROWS = 2_000  # of one list
 # Attributes that the sender alone sets, whatever the model wrote.
 KEY, PART, GAP, OWNER = "key", "part", "gap", "owner"
 OURS = (KEY, PART, GAP, OWNER)
+MACHINE = ("cwd", "worktree")  # folders of one machine tell another nothing, and name its user
 
 # What each status of POST /marker means. What no row names is "away": kept, not given up.
 _MEANING: dict[int, Meaning] = {
@@ -67,7 +68,7 @@ def encode_marker(body: Mapping[str, object], own: Mapping[str, str]) -> bytes:
     """Write ``body`` with the sender's ``own`` attributes; the model's of these names go."""
     attrs = body["attrs"]
     assert isinstance(attrs, dict)
-    kept = {name: str(value) for name, value in attrs.items() if name not in OURS}
+    kept = {name: str(value) for name, value in attrs.items() if name not in (*OURS, *MACHINE)}
     said = {**kept, **{name: value for name, value in own.items() if value}}
     document = {"type": body["type"], "content": body["content"], "attrs": said}
     return dumps(document).encode("ascii")

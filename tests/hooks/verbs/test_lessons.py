@@ -20,8 +20,8 @@ def test_this_projects_memories_are_listed_newest_first_with_id_date_and_speaker
     said = run("", ctx).split("\n")
 
     assert said[0].startswith("2 memories for ")
-    assert said[1] == "  b2b2b2b2  2026-11-29  decision  newer  (you)"
-    assert said[2] == "  a1a1a1a1  2026-11-01  lesson    older  (agent, high)"
+    assert said[1] == "  b2b2b2b2  2026-11-29  decision   newer  (you)"
+    assert said[2] == "  a1a1a1a1  2026-11-01  lesson     older  (agent, high)"
     assert "elsewhere" not in "".join(said)
 
 
@@ -89,7 +89,7 @@ def test_what_still_waits_in_the_outbox_is_searched_listed_and_shown_whole(home,
     key = keep("The PORT is 443", nobrain).split()[1].rstrip(":")
     asked = ctx._replace(settings=ctx.settings._replace(brain_source=source))
 
-    assert f"{key}  2026-11-30  lesson    The PORT is 443" in run("443 port", asked)
+    assert f"{key}  2026-11-30  lesson     The PORT is 443" in run("443 port", asked)
     assert "The PORT is 443  (you, not delivered yet)" in run("", asked)
     assert "state    not delivered to the brain yet" in run(key, asked)
     assert "Nothing" in run("zebra", asked)

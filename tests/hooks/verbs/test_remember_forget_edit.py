@@ -274,3 +274,12 @@ def test_a_page_that_is_set_aside_is_named_to_who_wants_to_change_it(ctx, tmp_pa
             verb(args, file)
         assert str(page) in str(caught.value)
         assert caught.value.hint == "mend that page, then say it again"
+
+
+def test_an_edit_that_lost_leaves_no_refused_receipt(ctx):
+    key = id_of(remember("port 80", ctx))
+    edit(f"{key} port 8080", ctx)
+    with pytest.raises(BrainConflict):
+        edit(f"{key} port 9090", ctx)
+    assert sorted(states(ctx).values()) == ["committed", "committed", "dropped"]
+    assert outbox.is_empty(ctx.settings.home)

@@ -12,9 +12,9 @@ from hooks.context.brains import open_brain, service_notes
 from hooks.context.flush import drain
 from hooks.context.memory_view import Where, view
 from hooks.context.refresh import refresh
-from hooks.errors import BrainUnreachable, NotOneMemory
+from hooks.errors import BrainUnreachable, HookError, NotOneMemory
 from hooks.settings import Http
-from hooks.status import collect_status
+from hooks.status import collect_status, render
 from hooks.verbs import run_named
 from scripts.swarm_v2.installation import installation
 from tests.conftest import NOON
@@ -191,7 +191,7 @@ def test_status_says_what_is_known_without_asking_and_what_is_wrong_with_the_tok
     assert (brain["kind"], brain["service"], brain["token"]) == ("http", "brain-api", "set")
     assert brain["health"]["project"] == 1
     assert server.token not in json.dumps(status)
-    assert server.url not in json.dumps(status)
+    assert brain["place"] == server.url  # scheme, host and port: nothing secret is in them
     assert len(server.requests()) == before
     secret = tmp_path / "token"
     secret.write_text(server.token)
@@ -229,7 +229,7 @@ def test_where_the_feed_was_never_readable_lessons_says_so_and_what_to_do(asked,
     said = run_named("lessons", "", asked)
     head = "From what is on disk, since nothing that the brain service has could be read yet."
     assert said.startswith(head + "\n  hint: brainhooks doctor asks it and says why")
-    assert "cannot be reached" not in said
+    assert "cannot be used" not in said
     with pytest.raises(BrainUnreachable, match="could be read yet"):
         run_named("forget", "abcdabcd", asked)
 
@@ -240,3 +240,37 @@ def test_forgetting_what_a_service_has_says_so_also_under_another_brain(asked):
     key = said.split()[1].rstrip(":")
     none = asked._replace(settings=asked.settings._replace(brain_url="", brain_source="none"))
     assert "The brain service cannot forget" in run_named("forget", key, none)
+
+
+@pytest.mark.parametrize("kind", ["lesson", "decision", "milestone"])
+def test_what_a_project_learned_stays_in_it_on_a_service_too(asked, server, kind):
+    server.seed("entries", row("only web's", 1, type=kind, key="a" * 32, **MINE))
+    fetch(asked)
+    assert run_named("accept", "", asked).startswith("Nothing waits")
+    assert "stays in its project" in run_named("accept", "a" * 8, asked)
+    status = collect_status(asked.settings, asked.env, asked.at, asked.cwd, "")
+    assert status["brain"]["health"]["waiting"] == 0
+
+
+def test_a_service_is_said_to_be_unable_to_move_a_memory(asked, server):
+    server.seed("entries", row("elsewhere", 1, project_id=API, key="a" * 32))
+    fetch(asked)
+    with pytest.raises(HookError, match="the http brain cannot move a memory"):
+        run_named("move", "a" * 8, asked)
+
+
+def test_a_sentence_for_a_service_that_is_away_is_said_to_wait(asked, server):
+    server.stop()
+    run_named("remember", "one", asked)
+    wait_for_workers(asked.settings.home)
+    drain(asked.settings, asked.env, asked.at)
+    assert "It waits in the outbox" in run_named("remember", "two", asked)
+
+
+def test_the_status_names_the_host_of_a_service_and_nothing_else_of_its_address(asked):
+    url = "https://ann:hunter2@brain.example.org:8443/path?token=hunter2"
+    settings = asked.settings._replace(brain_url=url)
+    status = collect_status(settings, asked.env, asked.at, asked.cwd, "")
+    said = render(status)
+    assert "a service, https://brain.example.org:8443\n" in said
+    assert "hunter2" not in said + render(status, verbose=True) + json.dumps(status)

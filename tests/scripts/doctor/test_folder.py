@@ -74,7 +74,7 @@ for found in pages(Look(env, None, "/", "/")):
     ("mode", "says"),
     [
         (0o555, "warn {} cannot be written"),
-        (0o300, "fail the brain file cannot be reached: {}: no"),
+        (0o300, "fail the file brain cannot be used now: {}: no"),
     ],
 )
 def test_a_folder_without_rights_is_told(mode, says):

@@ -178,3 +178,9 @@ def test_parts_come_back_as_one_memory_and_incomplete_ones_as_they_are():
     assert [(item.id, item.text) for item in read(*reversed(parts))] == [("a" * 32, "abc")]
     assert sorted(item.text for item in read(*parts[:2])) == ["a", "b"]
     assert "a" * 32 not in [item.id for item in read(*parts[:2])]
+
+
+def test_no_folder_of_this_machine_goes_to_a_service():
+    attrs = {"cwd": "/home/dev/web", "worktree": "/home/dev/web", "repo": "web", "key": "forged"}
+    sent = http_wire.encode_marker({"type": "lesson", "content": "x", "attrs": attrs}, {"key": "k"})
+    assert json.loads(sent)["attrs"] == {"repo": "web", "key": "k"}
