@@ -22,26 +22,8 @@ META = frozenset(" \t\n;&|()<>")
 _SPECIAL = META | frozenset("'\"\\$`")
 _IN_DOUBLE = frozenset('"\\$`')
 _SHORT = frozenset("@*#?$!-0123456789")  # $@, $1, $?
-_OPERATORS = frozenset(  # of two characters and three; each of ``META`` that is no blank is one too
-    (
-        ";;",
-        ";&",
-        ";;&",
-        "&&",
-        "||",
-        "|&",
-        "<<",
-        "<<-",
-        "<<<",
-        ">>",
-        "<&",
-        ">&",
-        "&>",
-        "&>>",
-        "<>",
-        ">|",
-    )
-)
+_LONGER = ";; ;& ;;& && || |& << <<- <<< >> <& >& &> &>> <> >|"
+_OPERATORS = frozenset(_LONGER.split())  # each of ``META`` that is no blank is one too
 
 
 class Shell(Protocol):
@@ -199,6 +181,8 @@ class Source:
         elif char == "{":
             self.at += 1
             self._braced(make, quoted)
+        elif char == "[":
+            self._bracketed(make)
         elif char == "'" and not quoted:
             text, self.at = ansi(self.text, self.at + 1)
             make.quoted(text)
@@ -212,6 +196,19 @@ class Source:
             self._variable(name, "$" + name, make, quoted)
         else:
             make.quoted("$")
+
+    def _bracketed(self, make: Maker) -> None:
+        """Read ``$[…]``, arithmetic as it was written once."""
+        opened, spare = 0, Maker()
+        while self.at < self.end:
+            char = self.text[self.at]
+            self.at += 1
+            opened += (char == "[") - (char == "]")
+            if not opened:
+                break
+            if char in "$`":
+                self._expansion(char, spare, True)
+        make.unsure("$[]")
 
     def _parenthesis(self, make: Maker) -> None:
         if self.text.startswith("((", self.at):

@@ -21,6 +21,11 @@ WRITES = (
     ),
     *("python3.11 -m pip install x", "uv sync", "cargo fix", "ruff format .", "ruff check --fix"),
     *("python - <<'E'\nopen('x', 'w').write('a')\nE", "node -e 'fs.writeFileSync(a, b)'"),
+    *("npx prettier --write .", "npx eslint src --fix", "yarn prettier -w a", "npm run format"),
+    *("npm run lint:fix", "uv run ruff format", "poetry run black .", "python3 -m isort ."),
+    *("make fmt", "cargo clippy --fix", "go generate ./...", "./fix.sh", "bash bin/fix-all.sh"),
+    *("pre-commit run -a", "gsed -i s/a/b/ x", "awk -i inplace 1 x", "wget u"),
+    *("find . -name x -delete", "python manage.py makemigrations", "pytest --snapshot-update"),
     *("cd x && sudo cp a b", "bash -c 'echo a > b'", "find . -exec sed -i s/a/b/ {} +"),
 )
 WRITES_NOT = (
@@ -39,6 +44,15 @@ WRITES_NOT = (
         "python -c 'print(1)'",
         "git push",
     ),
+    *("grep -r fix src", "cat format.md", "ls fix", "git log --grep=fix", "git show fix", "rg fmt"),
+    *(
+        "pytest tests/fix/test_edit.py",
+        "curl -sS -o /dev/null u",
+        "npm run build",
+        "make",
+        "pytest -k prefix",
+    ),
+    *("npm test -- --format=json", "find . -name fix", "gh pr view --json fix", "node server.js"),
     *("awk '$1 > 2' x", "ruff check .", "cargo test", "grep -r write .", "", "cat <<'E'\n> x\nE"),
 )
 
@@ -77,6 +91,7 @@ def test_an_mcp_tool_says_it_by_its_name() -> None:
         "sed -i s/a/b/ x && make": True,
         "cat > x.py <<'E'\na\nE\npython x.py": True,
         "git apply d; npm test": True,
+        "ruff check --fix . && pytest": True,
         "make": False,
         "make > log 2>&1": False,
         "npm test | tee log": False,

@@ -25,7 +25,7 @@ LEAVES = [
     *("git push", "git -C x push -f", "g=push; git $g", "p=git\n$p push", "git pu\\\nsh"),
     *("git $'pu\\x73h'", 'export g=push; git "$g"', "case git in git) git push;; esac"),
     *("echo git push", "git status", ":", "# git push", "echo 'git push'", "a=(git push)"),
-    *("[[ git > push ]]", "((1<<2))", 'echo "git push"', "x='git push'"),
+    *("[[ git > push ]]", "((1<<2))", "echo $[1<<2]", 'echo "git push"', "x='git push'"),
 ]
 AROUND = [
     *("{x}\n{y}", "{x}\n{y}", "echo $({x}\n)", 'echo "a $({x}\n) b"', "bash -c {q}", "eval {q}"),

@@ -102,6 +102,8 @@ RUNS = {
     "behind a here-document": "cat <<'EOF'\nit's\nEOF\ngit push",
     "behind an end with blanks in it": "cat <<'E F'\nx\nE F\ngit push",
     "behind arithmetic": "x=$((1<<2)); (( x <<= 2 ))\ngit push",
+    "behind arithmetic of the older form": 'echo $[1<<2] "$[a[0] << 1]"\ngit push',
+    "a substitution in arithmetic of the older form": "echo $[1 + $(git push)]",
     "behind a test": "[ -f x ] && git push",
     "behind a double bracket": "[[ $a =~ ^(x|y)$ ]] && git push",
     "behind an array": "a=(1 $x\n2)\ngit push",
