@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from hooks.context.session_state import Document, SessionState
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
 
 CONTROLS = Key("controls", "switch")  # {"off": true, "until": ISO instant or ""}
 

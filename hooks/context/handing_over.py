@@ -11,7 +11,7 @@ from hooks.spawn import detach, start_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
 
 
 def hand_over(ctx: Ctx, verb: str) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from hooks.context.session_state import Document
     from hooks.context.shell_words import Command
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
 
 _MOST = 16  # working copies, and pull requests, that are remembered
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hooks.context.compose import Composed
     from hooks.context.deferred import Deferred
     from hooks.context.memory_view import View
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
 
 NEWS_UNITS = 1_500  # news interrupt a prompt; the rest is a command away
 

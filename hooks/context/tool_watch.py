@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hooks.context.branch import Head
     from hooks.context.session_state import Document
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
 
 READING = ("PreToolUse:Read", "PostToolUse:Read")
 EDITING = tuple(f"PostToolUse:{tool}" for tool in EDITS)  # while the default branch is to be told

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hooks.context.breaker import Failure
     from hooks.context.session_state import Document
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
     from hooks.reply import Reply
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from hooks.context.session_state import Document
     from hooks.context.sources import Source
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
     from hooks.reply import Reply
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hooks.context.memory_view import View
     from hooks.context.switch import Off
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
     from hooks.reply import Reply
 
 AGAIN = ("resume",)  # the conversation still holds what was said: the client folds equal bytes

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hooks.context.session_state import Document
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
     from hooks.reply import Reply
 
 

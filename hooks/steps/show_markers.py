@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
     from hooks.reply import Reply
 
 

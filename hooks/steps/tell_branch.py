@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hooks.context.branch import Head
     from hooks.context.session_state import Document
     from hooks.context.shell_words import Command
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
     from hooks.reply import Reply
 
 _DEFAULT = "Unless the change is meant to land on it directly, make a branch for it first."

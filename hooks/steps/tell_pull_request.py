@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from hooks.context.pull_request import Request
     from hooks.context.session_state import Document
-    from hooks.dispatch import Ctx
+    from hooks.ctx import Ctx
     from hooks.reply import Reply
 
 _NEXT = "What comes next needs a new branch from the updated default branch."

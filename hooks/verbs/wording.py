@@ -47,7 +47,7 @@ def one_line(text: str, width: int = 0) -> str:
 
 
 def memory_line(item: Item, width: int = 0, times: int = 1) -> str:
-    """Write ``3f2a9c11  2026-11-30  lesson     text  (agent, high)``; it was noted so many times."""
+    """Write ``3f2a9c11  2026-11-30  lesson     text  (agent, high)``; noted so many times."""
     notes = [
         WHO.get(item.cls, item.cls),
         severity(item),

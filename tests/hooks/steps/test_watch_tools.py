@@ -11,7 +11,7 @@ from hooks.context.breaker import count
 from hooks.context.operation import Operation
 from hooks.context.state_embedded import EmbeddedState
 from hooks.context.tool_watch import EDITING
-from hooks.dispatch import Ctx
+from hooks.ctx import Ctx
 from hooks.payload import Event
 from hooks.quick import tools_note
 from hooks.settings import Settings
