@@ -80,6 +80,7 @@ def test_without_a_prompt_id_other_words_are_another_prompt_at_once(tmp_path):
     for words in ("disable controls", "enable controls"):
         verb = VERB._replace(prompt_id="", prompt=words)
         said.append(answer_once(home, verb, ENV, NOON, lambda words=words: f"did {words}"))
+        age_claims(home, 0)
     assert said == ["did disable controls", "did enable controls"]
 
 
