@@ -90,7 +90,7 @@ def answer_once(
 def _path(home: str, event: Event, env: Mapping[str, str]) -> tuple[str, bool]:
     """Return the claim's path, and whether only the window tells this occurrence from the next."""
     own = event.prompt_id if event.name == "UserPromptSubmit" else event.agent_id
-    parts = (event.name, event.session_id, own or event.source, event.prompt if own else "")
+    parts = (event.name, event.session_id, own or event.source, event.prompt)
     client = "" if own else env.get("CLAUDE_PID", "")
     name = short_digest("\0".join((*parts, client)).encode("utf-8", "replace"))
     return os.path.join(folder(home), name), not own

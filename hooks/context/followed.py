@@ -14,6 +14,7 @@ from hooks.context.position import position_at
 from hooks.context.sources import Source, regular, sources, subagents
 from hooks.context.transcript import open_transcript, unreadable
 from hooks.context.transcript_lines import parse
+from hooks.errors import StateError
 from scripts.swarm_v2.digest import short_digest
 
 TYPE_CHECKING = False
@@ -79,14 +80,21 @@ class Follower:
 def open_all(found: Sequence[Source], marks: Mapping[str, object]) -> dict[str, Follower]:
     """Open each source at its mark, by the name of its mark; the caller closes them.
 
+    A subagent's that cannot be read is left out, its mark where it was: it holds up no other. So
+    is what is more than ``MOST_FILES``, of which a system may not open all at once.
+
     Raises:
-        StateError: one of them cannot be read.
+        StateError: the session's own cannot be read.
     """
     opened: dict[str, Follower] = {}
-    for source in found:
-        if source.path:
-            name = name_of(source)
+    for source in [source for source in found if source.path][: MOST_FILES + 1]:
+        name = name_of(source)
+        try:
             opened[name] = Follower(source.path, str(marks.get(name, "")))
+        except StateError:
+            if source.main:
+                close_all(opened)
+                raise
     return opened
 
 

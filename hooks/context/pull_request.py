@@ -150,7 +150,7 @@ def _merged(one: Command, away: bool) -> Request:
     target = words[at] if at < len(words) else ""
     url = address(target)
     number = url.rpartition("/")[2] or target.lstrip("#!")
-    if number.isascii() and number.isdigit() and len(number) <= 10:
+    if _is_number(number):
         return Request(kind, "merged", number, url, "")
     unknown = "" if away or "$" in target else None
     return Request(kind, "merged", "", "", target if target and unknown is None else unknown)
@@ -164,8 +164,8 @@ def _of_mcp(event: Event, done: str) -> Request | None:
         number = next(
             (str(event.tool_input[name]) for name in _NUMBERS if name in event.tool_input), ""
         )
-        merged = '"merged":true' in text.replace(" ", "") and number.isdigit()
-        return Request(kind, done, number[:10], "", "") if merged else None
+        merged = '"merged":true' in text.replace(" ", "") and _is_number(number)
+        return Request(kind, done, number, "", "") if merged else None
     urls = {url for piece in text.split('"') if (url := address(piece.strip()))}
     branch = next((str(event.tool_input[name]) for name in _HEADS if name in event.tool_input), "")
     url = urls.pop() if len(urls) == 1 else ""
@@ -186,6 +186,10 @@ def _texts(response: object) -> Iterator[str]:
             yield text
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 10
+
+
 def address(text: str) -> str:
     """Return ``text`` where all of it is the address of one request, else ""."""
     parts = text.split("/")
@@ -195,6 +199,6 @@ def address(text: str) -> str:
     path = parts[3:-2]
     if kind == "merge_requests" and path[-1:] == ["-"]:
         path = path[:-1]
-    fits = kind in _KINDS and number.isascii() and number.isdigit() and len(number) <= 10
+    fits = kind in _KINDS and _is_number(number)
     named = len(path) >= 2 and all(part and _NAME.issuperset(part) for part in path)
     return text if fits and named and _HOST.issuperset(host) and "." in host else ""

@@ -83,11 +83,17 @@ def shown(tool_response: object, wanted: Asked) -> str | None:
 
 
 def look(wanted: Asked, agent: str, epoch: str) -> Range | None:
-    """Return what stands in the range now; None where it is not plain text, or changes right now.
+    """Return what stands in the range now.
 
-    Raises:
-        OSError: the file cannot be read.
+    None where it is not plain text, cannot be read (any more), or changes right now.
     """
+    try:
+        return _look(wanted, agent, epoch)
+    except OSError:
+        return None
+
+
+def _look(wanted: Asked, agent: str, epoch: str) -> Range | None:
     real = os.path.realpath(wanted.path)
     fd = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

@@ -75,6 +75,15 @@ def test_without_a_prompt_id_the_window_tells_two_prompts_apart(tmp_path):
     assert answer_once(home, verb, ENV, NOON, lambda: "second") == "second"
 
 
+def test_without_a_prompt_id_other_words_are_another_prompt_at_once(tmp_path):
+    home, said = str(tmp_path), []
+    for words in ("disable controls", "enable controls"):
+        verb = VERB._replace(prompt_id="", prompt=words)
+        said.append(answer_once(home, verb, ENV, NOON, lambda words=words: f"did {words}"))
+        age_claims(home, 0)
+    assert said == ["did disable controls", "did enable controls"]
+
+
 def test_answers_that_nobody_took_are_emptied(tmp_path):
     home = str(tmp_path)
     claim(home, START, ENV, NOON)

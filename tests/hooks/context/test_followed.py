@@ -7,7 +7,14 @@ import os
 
 import pytest
 
-from hooks.context.followed import MOST_FILES, Follower, everything, moved, open_all
+from hooks.context.followed import (
+    MOST_FILES,
+    Follower,
+    close_all,
+    everything,
+    moved,
+    open_all,
+)
 from hooks.context.sources import Source
 from hooks.errors import StateError
 
@@ -108,6 +115,30 @@ def test_subagents_go_with_their_session(tmp_path):
     assert sorted(opened) == ["agent-a1", "main"]
     for follower in opened.values():
         follower.close()
+
+
+def test_a_subagents_file_that_cannot_be_read_holds_up_no_other(transcript, tmp_path):
+    transcript.write_bytes(rows(1))
+    unreadable = Source(str(tmp_path), "s1", main=False)
+    readable = Source(str(transcript), "s1", main=True)
+    opened = open_all([unreadable, readable, unreadable], {})
+    assert sorted(opened) == ["main"]
+    close_all(opened)
+    with pytest.raises(StateError):
+        open_all([readable, unreadable._replace(main=True)], {})
+
+
+def test_no_more_files_are_opened_at_once_than_a_system_allows(tmp_path):
+    main = tmp_path / "s1.jsonl"
+    folder = tmp_path / "s1" / "subagents"
+    folder.mkdir(parents=True)
+    main.write_bytes(rows(1))
+    for number in range(MOST_FILES + 50):
+        (folder / f"agent-{number}.jsonl").write_bytes(b"")
+    opened = open_all(everything(str(main), "s1"), {})
+    assert len(opened) == MOST_FILES + 1
+    assert "main" in opened
+    close_all(opened)
 
 
 def test_the_marks_of_the_oldest_files_are_forgotten_and_the_main_one_is_not(transcript):

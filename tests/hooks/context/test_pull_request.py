@@ -190,6 +190,8 @@ def test_a_servers_own_tool_opens_and_merges():
         server("merge_pull_request", {"pullNumber": 12}, '{"merged":false}'),
         server("merge_pull_request", {"pullNumber": "x; rm"}, '{"merged":true}'),
         server("merge_pull_request", {}, '{"merged":true}'),
+        server("merge_pull_request", {"pullNumber": "7²"}, '{"merged":true}'),
+        server("merge_pull_request", {"pullNumber": 10**30}, '{"merged":true}'),
         server("list_pull_requests", {}, f'"{URL}"'),
         server("create_pull_request", {})._replace(tool_name="create_pull_request"),
     ],

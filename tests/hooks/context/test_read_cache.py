@@ -201,6 +201,12 @@ def test_what_is_no_text_of_some_size_is_a_doubt(tmp_path, data):
     assert look(Asked(str(tmp_path / "x")), "", "e") is None
 
 
+def test_a_file_that_is_gone_by_now_is_a_doubt(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    for name in ("gone", "gone/below", "loop", "x" * 300, "\udcff"):
+        assert look(Asked(str(tmp_path / name)), "", "e") is None
+
+
 def test_a_pipe_and_a_folder_are_a_doubt_and_nothing_waits(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert look(Asked(str(tmp_path / "pipe")), "", "e") is None
