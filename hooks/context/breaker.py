@@ -1,8 +1,10 @@
 """What keeps failing in the same way: ``Key("breaker", session)``.
 
-``{"failures": [{"op", "error", "count", "since"}]}``, the newest last; ``count`` is of the
-session, ``since`` of the time after the last edit. Failures are counted per operation and error,
-whatever succeeds or fails between them; a success of the operation forgets its failures.
+``{"failures": [{"op", "error", "count", "of", "since"}]}``, the newest last; ``count`` is of the
+session, ``since`` of the time after the last edit, for each target. Failures are counted per
+operation and error, whatever succeeds or fails between them; a success of the operation forgets
+its failures. Told is what an operation failed, whatever it was aimed at (a path that changes must
+not hide a repetition); denied is only what failed with this very target.
 
 It falls open. Without state, or where the document is lost, nothing was counted; whatever may have
 been an edit was one; a tool runs unless the document proves that it must not. Telling is always
@@ -18,7 +20,7 @@ from hooks.context.operation import EDITORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from typing import NamedTuple
 
     from hooks.context.operation import Operation
@@ -29,13 +31,21 @@ else:
 TELL_AT = 5  # and at twice as many, and so on
 DENY_AT = 10
 _MOST = 64  # failures that are remembered
+_MOST_TARGETS = 16  # of each, the newest
 
 
 class Failure(NamedTuple):
     op: tuple[str, ...]  # the tool, and what of it
     error: str
     times: int = 0
-    since: int = 0  # times without an edit in between; counted only where denials are on
+    of: str = ""  # the target, while all of them had one
+    # target -> times without an edit in between; counted only where denials are on
+    since: Mapping[str, int] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether one target of it is denied."""
+        return any(number >= DENY_AT for number in self.since.values())
 
 
 def failures(document: Document) -> list[Failure]:
@@ -48,37 +58,49 @@ def failures(document: Document) -> list[Failure]:
 def _read(row: object) -> Failure | None:
     if not isinstance(row, dict):
         return None
-    op, error, times, since = (row.get(name) for name in ("op", "error", "count", "since"))
+    op, error, times, of, since = (row.get(name) for name in _FIELDS)
     if not isinstance(op, list) or not op or not all(isinstance(part, str) for part in op):
         return None
-    if not isinstance(error, str) or not isinstance(times, int) or not isinstance(since, int):
+    if not isinstance(error, str) or not isinstance(times, int) or not isinstance(of, str):
         return None
-    return Failure(tuple(op), error, times, since)
+    if not isinstance(since, dict) or not all(isinstance(one, int) for one in since.values()):
+        return None
+    return Failure(tuple(op), error, times, of, since)
+
+
+_FIELDS = ("op", "error", "count", "of", "since")
 
 
 def _write(some: list[Failure]) -> Document:
     kept = some[-_MOST:]
-    rows = [
-        {"op": list(one.op), "error": one.error, "count": one.times, "since": one.since}
-        for one in kept
-    ]
+    rows = [dict(zip(_FIELDS, (list(one.op), *one[1:]), strict=True)) for one in kept]
     return {"failures": rows} if rows else {}
 
 
 def count(
-    document: Document, operation: Operation, error: str, *, edited: bool, denies: bool
+    document: Document,
+    operation: Operation,
+    error: str,
+    *,
+    target: str,
+    edited: bool,
+    denies: bool,
 ) -> tuple[Document, Failure]:
     """Count one more failure; return the document after it, and what was counted.
 
-    ``edited``: the call itself changed something before it failed.
+    ``target``: what the call was aimed at; ``edited``: it changed something before it failed.
     """
     op = (operation.tool, *operation.parts)
     known = failures(document)
-    was = next((one for one in known if (one.op, one.error) == (op, error)), Failure(op, error))
+    was = next((one for one in known if (one.op, one.error) == (op, error)), None)
     if edited:
-        known = [one._replace(since=0) for one in known]
-    since = (0 if edited else was.since) + 1 if denies else 0
-    now = Failure(op, error, was.times + 1, since)
+        known = [one._replace(since={}) for one in known]
+    since = {} if was is None or edited else dict(was.since)
+    if denies:  # the newest last
+        since[target] = since.pop(target, 0) + 1
+        since = dict(list(since.items())[-_MOST_TARGETS:])
+    of = target if was is None or was.of == target else ""
+    now = Failure(op, error, (was.times if was else 0) + 1, of, since)
     rest = [one for one in known if (one.op, one.error) != (op, error)]
     return _write([*rest, now]), now
 
@@ -102,7 +124,7 @@ def succeeded(document: Document, tool: str, parts: Collection[str], *, edited: 
 
     left = [one for one in failures(document) if not ended(one)]
     if edited:
-        left = [one._replace(since=0) for one in left]
+        left = [one._replace(since={}) for one in left]
     return _write(left)
 
 
@@ -110,15 +132,16 @@ def _all(some: tuple[str, ...], parts: Collection[str]) -> bool:
     return all(part in parts for part in some)
 
 
-def denied(document: Document, operation: Operation) -> Failure | None:
-    """Return the failure for which ``operation`` must not run again before an edit.
+def denied(document: Document, operation: Operation, target: str) -> Failure | None:
+    """Return the failure for which ``operation`` must not be aimed there again before an edit.
 
     The tools that edit always run: an edit is the way out.
     """
     if operation.tool in EDITORS:
         return None
     op = (operation.tool, *operation.parts)
-    found = [one for one in failures(document) if one.op == op and one.since >= DENY_AT]
+    known = failures(document)
+    found = [one for one in known if one.op == op and one.since.get(target, 0) >= DENY_AT]
     return found[-1] if found else None
 
 
@@ -129,25 +152,26 @@ def cares(document: Document, *, denies: bool) -> list[str]:
         return []
     if not denies:  # only a success of what failed can change anything
         return [f"PostToolUse:{tool}" for tool in dict.fromkeys(one.op[0] for one in found)]
-    open_for = dict.fromkeys(one.op[0] for one in found if one.since >= DENY_AT)
+    open_for = dict.fromkeys(one.op[0] for one in found if one.is_open)
     tools = [tool for tool in open_for if tool not in EDITORS]
     return ["PostToolUse:*", *(f"PreToolUse:{tool}" for tool in tools)]
 
 
 def warning(operation: Operation, failure: Failure) -> str:
     """Tell the agent to stop and think."""
+    others = "" if failure.of else ", with other arguments, too"
     return (
         f"brainhooks: {operation.label} has now failed {failure.times} times in this session with "
-        "the same error, paths, numbers and times aside. Stop repeating it and investigate: read "
-        "the whole error, check what the call takes for granted, look at what changed since it "
-        "last worked, try one different thing at a time, or ask the person."
+        f"the same error, paths, numbers and times aside{others}. Stop repeating it and "
+        "investigate: read the whole error, check what the call takes for granted, look at what "
+        "changed since it last worked, try one different thing at a time, or ask the person."
     )
 
 
-def denial(operation: Operation, failure: Failure) -> str:
+def denial(operation: Operation, failure: Failure, target: str) -> str:
     """Say why the tool does not run, and how to go on."""
     return (
-        f"{operation.label} was not run: it has failed {failure.since} times with the same error "
-        "and nothing was edited in between. Find the cause and fix it; after any edit of a file "
-        "it runs again. If it must run as it is, the person can type `/brainhooks:controls off`."
+        f"{operation.label} was not run: it has failed {failure.since[target]} times with the "
+        "same error and the same target, and nothing was edited in between. Find the cause and "
+        "fix it; after any edit of a file it runs again. If it must run as it is, the person can type `/brainhooks:controls off`."
     )

@@ -11,6 +11,7 @@ from hooks.context.edits import edits_first
 from hooks.context.guard import state_of
 from hooks.context.operation import OURS, fingerprint, operation
 from hooks.context.session_state import Key, change
+from hooks.context.target import target
 from hooks.reply import Say
 
 TYPE_CHECKING = False
@@ -32,12 +33,13 @@ def run(ctx: Ctx) -> Sequence[Reply]:
         return ()
     what = operation(event.tool_name, event.tool_input)
     error = fingerprint(event.tool_name, event.tool_input, event.error)
+    aim = target(event.tool_name, event.tool_input, event.cwd)
     denies = ctx.settings.guards.breaker_deny
     edited = denies and edits_first(event.tool_name, event.tool_input)
     counted: list[Failure] = []
 
     def edit(document: Document) -> Document:
-        after, now = breaker.count(document, what, error, edited=edited, denies=denies)
+        after, now = breaker.count(document, what, error, target=aim, edited=edited, denies=denies)
         counted[:] = [now]
         return after
 

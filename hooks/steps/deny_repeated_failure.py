@@ -26,8 +26,10 @@ def run(ctx: Ctx) -> Sequence[Reply]:
         return ()
     from hooks.context import breaker
     from hooks.context.operation import OURS, operation
+    from hooks.context.target import target
     from hooks.reply import Deny
 
     what = operation(event.tool_name, event.tool_input)
-    failure = breaker.denied(known, what)
-    return () if failure is None else (Deny(OURS + breaker.denial(what, failure)),)
+    aim = target(event.tool_name, event.tool_input, event.cwd)
+    failure = breaker.denied(known, what, aim)
+    return () if failure is None else (Deny(OURS + breaker.denial(what, failure, aim)),)

@@ -44,6 +44,7 @@ BUDGET: dict[str, set[str]] = {
     "hooks.context.hint": set(),
     "hooks.context.shell_words": set(),
     "hooks.context.operation": set(),
+    "hooks.context.target": set(),
     "hooks.context.edits": set(),
     "hooks.context.breaker": set(),
     "hooks.context.read_cache": set(),

@@ -32,6 +32,7 @@ LAYERS = [
     ("words", "hooks.context.remote"),
     ("words", "hooks.context.shell_*"),
     ("words", "hooks.context.operation"),
+    ("words", "hooks.context.target"),
     ("words", "hooks.context.edits"),
     ("words", "hooks.context.breaker"),
     ("words", "hooks.server_input"),

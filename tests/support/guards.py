@@ -14,6 +14,7 @@ from hooks.context.guard import CONTROLS
 from hooks.context.operation import fingerprint, operation
 from hooks.context.session_state import Key
 from hooks.context.state_embedded import EmbeddedState
+from hooks.context.target import target
 from tests.support.redis_servers import BUILDS, Server, binary
 from tests.support.run_hook import Run, recorded
 
@@ -53,9 +54,10 @@ def have_failed(session, number: int) -> None:  # type: ignore[no-untyped-def]
     """Leave the session as so many of ``failing`` do: in ``state.db``, the last for real."""
     given = {"command": "npm test"}
     op, error = operation("Bash", given), fingerprint("Bash", given, "Exit code 1\nerror: x")
+    aim = target("Bash", given, session.cwd)
     document: Document = {}
     for _ in range(number - 1):
-        document, _ = count(document, op, error, edited=False, denies=True)
+        document, _ = count(document, op, error, target=aim, edited=False, denies=True)
     put(session.home, Key("breaker", session.id), document)
     failing(session)
 

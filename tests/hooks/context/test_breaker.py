@@ -27,14 +27,14 @@ TEST, PUSH = Operation("Bash", ("npm test",)), Operation("Bash", ("git push",))
 READ = Operation("Read")
 
 
-def fail(document, operation=TEST, error="e", *, edited=False, denies=True):
-    return count(document, operation, error, edited=edited, denies=denies)
+def fail(document, operation=TEST, error="e", *, target="t", edited=False, denies=True):
+    return count(document, operation, error, target=target, edited=edited, denies=denies)
 
 
-def times(number, operation=TEST, error="e", document=None):
+def times(number, operation=TEST, error="e", document=None, target="t"):
     document = document or {}
     for _ in range(number):
-        document, _ = fail(document, operation, error)
+        document, _ = fail(document, operation, error, target=target)
     return document
 
 
@@ -81,10 +81,31 @@ def test_another_tool_is_forgotten_by_any_success_of_it():
 
 
 def test_ten_failures_without_an_edit_are_denied():
-    assert denied(times(DENY_AT - 1), TEST) is None
-    failure = denied(times(DENY_AT), TEST)
-    assert failure == Failure(("Bash", "npm test"), "e", 10, 10)
-    assert denied(times(DENY_AT), PUSH) is None
+    assert denied(times(DENY_AT - 1), TEST, "t") is None
+    failure = denied(times(DENY_AT), TEST, "t")
+    assert failure == Failure(("Bash", "npm test"), "e", 10, "t", {"t": 10})
+    assert denied(times(DENY_AT), PUSH, "t") is None
+
+
+def test_what_failed_with_ten_targets_is_told_and_no_target_is_denied():
+    document = {}
+    for number in range(30):
+        document, one = fail(document, READ, target=str(number))
+        assert one.times == number + 1
+    assert not any(denied(document, READ, str(number)) for number in range(31))
+    assert cares(document, denies=True) == ["PostToolUse:*"]
+    assert "times aside, with other arguments, too." in warning(READ, one)
+
+
+def test_a_target_that_failed_ten_times_is_denied_among_others_that_failed_less():
+    document = times(1, READ, document=times(DENY_AT, READ, target="gone"), target="other")
+    assert denied(document, READ, "gone").since == {"gone": 10, "other": 1}
+    assert denied(document, READ, "other") is None
+    assert denied(document, READ, "never tried") is None
+
+
+def test_of_one_target_nothing_is_said_of_other_arguments():
+    assert "other arguments" not in warning(READ, fail(times(4, READ), READ)[1])
 
 
 def test_ten_failing_runs_with_an_edit_between_each_are_never_denied():
@@ -92,13 +113,13 @@ def test_ten_failing_runs_with_an_edit_between_each_are_never_denied():
     for number in range(1, 31):
         document, one = fail(document)
         assert one.times == number  # told all the same
-        assert denied(document, TEST) is None
+        assert denied(document, TEST, "t") is None
         document = succeeded(document, "Edit", (), edited=True)
 
 
 def test_an_edit_lets_run_again_what_was_denied():
     document = succeeded(times(12), "Write", (), edited=True)
-    assert denied(document, TEST) is None
+    assert denied(document, TEST, "t") is None
     assert failures(document)[0].times == 12
 
 
@@ -106,14 +127,14 @@ def test_a_command_that_edits_before_it_fails_is_never_denied():
     document = {}
     for _ in range(30):
         document, _ = fail(document, edited=True)
-    assert denied(document, TEST) is None
+    assert denied(document, TEST, "t") is None
 
 
 @pytest.mark.parametrize("tool", EDITORS)
 def test_the_tools_that_edit_are_told_and_never_denied(tool):
     document = times(40, Operation(tool))
     assert fail(document, Operation(tool))[1].times == 41
-    assert denied(document, Operation(tool)) is None
+    assert denied(document, Operation(tool), "t") is None
     assert cares(document, denies=True) == ["PostToolUse:*"]
 
 
@@ -122,7 +143,7 @@ def test_nothing_that_failed_while_denials_were_off_counts_for_one():
     for _ in range(20):
         document, _ = fail(document, denies=False)
     document, one = fail(document)
-    assert (one.times, one.since) == (21, 1)
+    assert (one.times, one.since) == (21, {"t": 1})
 
 
 def test_only_what_may_change_the_count_needs_a_look():
@@ -135,28 +156,35 @@ def test_only_what_may_change_the_count_needs_a_look():
 
 
 def test_the_agent_reads_what_failed_how_often_and_how_to_go_on():
-    failure = Failure(("Bash", "npm test"), "e", 12, 10)
+    failure = Failure(("Bash", "npm test"), "e", 12, "", {"t": 10})
     assert "`npm test` has now failed 12 times" in warning(TEST, failure)
-    said = denial(TEST, failure)
+    said = denial(TEST, failure, "t")
     assert "failed 10 times" in said
     assert "edit" in said
     assert "`/brainhooks:controls off`" in said
 
 
+ROW = {"op": ["Bash", "npm test"], "error": "e", "count": 10, "of": "t", "since": {"t": 10}}
 DAMAGED = {
     "no list": {"failures": 5},
     "rows of another kind": {"failures": [None, 3, [], "x"]},
-    "no operation": {"failures": [{"op": [], "error": "e", "count": 1, "since": 1}]},
-    "a number as operation": {"failures": [{"op": [1], "error": "e", "count": 1, "since": 1}]},
-    "a count that is none": {"failures": [{"op": ["a"], "error": "e", "count": "9", "since": 1}]},
-    "a missing field": {"failures": [{"op": ["a"], "error": "e", "count": 9}]},
+    "no operation": {"failures": [{**ROW, "op": []}]},
+    "a number as operation": {"failures": [{**ROW, "op": [1]}]},
+    "a count that is none": {"failures": [{**ROW, "count": "9"}]},
+    "a missing field": {"failures": [{"op": ["Bash", "npm test"], "error": "e", "count": 9}]},
+    "times of no target": {"failures": [{**ROW, "since": 10}]},
+    "times that are none": {"failures": [{**ROW, "since": {"t": "10"}}]},
 }
+
+
+def test_a_row_that_is_whole_counts():
+    assert denied({"failures": [ROW]}, TEST, "t") is not None
 
 
 @pytest.mark.parametrize("document", DAMAGED.values(), ids=DAMAGED.keys())
 def test_what_is_damaged_counts_nothing(document):
     assert failures(document) == []
-    assert denied(document, TEST) is None
+    assert denied(document, TEST, "t") is None
     assert fail(document)[1].times == 1
     assert cares(document, denies=True) == []
 
@@ -165,11 +193,13 @@ def test_the_newest_failures_are_remembered_and_the_document_stays_small():
     document = times(4)
     for number in range(1_000):
         parts = tuple(f"{'x' * 40}{number}{part}" for part in range(6))
-        document, _ = fail(document, Operation("Bash", parts), "f" * 32)
+        op = Operation("Bash", parts)
+        for aim in range(20 if number > 930 else 1):
+            document, _ = fail(document, op, "f" * 32, target=f"{aim:032x}")
         if number % 50 == 0:
             document = times(1, document=document)
     assert fail(document)[1].times == 25
-    assert len(json.dumps(document)) < MAX_VALUE // 20
+    assert len(json.dumps(document)) < MAX_VALUE // 8
 
 
 OPERATIONS = [TEST, PUSH, READ, Operation("Edit")]

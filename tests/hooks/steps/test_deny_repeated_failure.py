@@ -40,7 +40,8 @@ def test_what_failed_ten_times_is_denied_and_the_agent_reads_how_to_go_on(sessio
     assert said.startswith(f"{OURS}`npm test` was not run: it has failed 10 times")
     assert "`/brainhooks:controls off`" in said
     assert denial(before(mine, "git status")) == ""
-    assert denial(before(mine, "cd x && npm test -- --bail")) != ""
+    assert denial(before(mine, "npm test -- --bail")) != ""
+    assert denial(before(mine, "cd x && npm test")) == ""
     mine.settle()
 
 
@@ -49,6 +50,37 @@ def test_nothing_is_denied_unless_it_was_asked_for(session):
     mine.start()
     have_failed(mine, 12)
     assert before(mine).stdout == b""
+
+
+def call(mine, tool, given, error=""):
+    """A call that fails with ``error``, or that is about to run."""
+    if error:
+        return mine.fire(
+            "PostToolUseFailure.Read", tool_name=tool, tool_input=given, error=error
+        ).context
+    return denial(mine.fire("PreToolUse.Read", tool_name=tool, tool_input=given))
+
+
+TARGETS = {
+    "Read": ("Read", "file_path", "/srv/{}.py", "File does not exist."),
+    "WebFetch": ("WebFetch", "url", "https://{}.example/", "Request failed with status code 503"),
+    "mcp": ("mcp__files__read", "name", "{}", "not found"),
+    "ls": ("Bash", "command", "ls {}", "Exit code 2\nls: cannot access '{}/': No such file"),
+    "python": ("Bash", "command", "python scripts/{}.py", "Exit code 1"),
+}
+
+
+@pytest.mark.parametrize(("tool", "name", "form", "error"), TARGETS.values(), ids=TARGETS)
+def test_ten_targets_that_fail_in_one_way_are_told_and_none_is_denied(
+    work, tool, name, form, error
+):
+    said = [call(work, tool, {name: form.format(one)}, error.format(one)) for one in "abcdefghij"]
+    assert [number for number, text in enumerate(said, 1) if text] == [5, 10]
+    assert "with other arguments, too" in said[4]
+    assert [one for one in "abcz" if call(work, tool, {name: form.format(one)})] == []
+    for _ in range(9):
+        call(work, tool, {name: form.format("a")}, error.format("a"))
+    assert [one for one in "abcz" if call(work, tool, {name: form.format(one)})] == ["a"]
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ class Overtaken(EmbeddedState):
         found = super().read(keys)
         if self.overtakes:
             self.overtakes = False
-            document, _ = count({}, Operation("Read"), "e", edited=False, denies=False)
+            document, _ = count({}, Operation("Read"), "e", target="t", edited=False, denies=False)
             self.write(keys[0], json.dumps(document).encode())
         return found
 
