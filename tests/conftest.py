@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 from hooks.home import resolve_home
@@ -21,6 +22,12 @@ OURS = ("AGENTIHOOKS_", "BRAIN", "CLAUDE", "ANTHROPIC_", "GIT_", "XDG_", "REDIS_
 
 REAL_ENV = dict(os.environ)  # noqa: TID251 - the one place where tests see the real environment
 REAL_HOMES = sorted({resolve_home(REAL_ENV), resolve_home({"HOME": REAL_ENV.get("HOME", "")})})
+
+
+# As with the fuzzer: CI judges the change and not the luck; everywhere else the search goes on.
+hypothesis.settings.register_profile("ci", derandomize=True)
+if REAL_ENV.get("CI"):
+    hypothesis.settings.load_profile("ci")
 
 
 @pytest.fixture(scope="session", autouse=True)

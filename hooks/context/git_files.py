@@ -290,7 +290,7 @@ def _value(raw: str) -> str:
             quoted = not quoted
         elif char in "#;" and not quoted:
             break
-        else:
+        elif out or quoted or not char.isspace():  # also behind empty quotes: blanks begin nothing
             out += char
         if quoted or not char.isspace():
             kept = len(out)

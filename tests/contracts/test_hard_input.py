@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -157,6 +156,17 @@ def test_a_transcript_of_500_megabytes_with_a_hole_hides_nothing_behind_it(sessi
     assert texts(home) == ["before", "n0"]
 
 
+# A child's peak counts what its parent held when it was started: a small one starts it.
+_SMALL_PARENT = """
+import os, sys
+pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # ended, and its numbers still there
+read = next(line for line in open(f"/proc/{pid}/io") if line.startswith("rchar: "))
+_, status, used = os.wait4(pid, 0)
+sys.stderr.write(f"{read.split()[1]} {used.ru_maxrss << 10} {status}")
+"""
+
+
 def measured(one):
     """Run the session's Stop: its reply, the bytes that it read, and its peak of memory."""
     payload = recorded(
@@ -167,22 +177,18 @@ def measured(one):
         prompt_id=one.prompt_id,
         last_assistant_message="",
     )
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", str(ROOT / "hooks" / "__main__.py"), "Stop"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+    start = [sys.executable, "-I", "-S", str(ROOT / "hooks" / "__main__.py"), "Stop"]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _SMALL_PARENT, *start],
+        input=json.dumps(payload).encode(),
+        capture_output=True,
         env={**agent_env(one.home), "CLAUDE_PROJECT_DIR": one.cwd},
         cwd=one.project,
+        check=True,
     )
-    process.stdin.write(json.dumps(payload).encode())
-    process.stdin.close()
-    with process.stdout:
-        said = json.loads(process.stdout.read())
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, and its numbers still there
-    rows = Path(f"/proc/{process.pid}/io").read_text(encoding="ascii").splitlines()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return said, int(dict(row.split(": ") for row in rows)["rchar"]), usage.ru_maxrss << 10
+    read, peak, status = map(int, done.stderr.split())
+    assert status == 0
+    return json.loads(done.stdout), read, peak
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what a process read is told by /proc")

@@ -10,6 +10,7 @@ MADE = [
     errors.PayloadError("Stop", "not JSON"),
     errors.SettingsError("BRAIN_URL", "(hidden)", wants="an address"),
     errors.StateError("/home/x/ledger.db", "damaged"),
+    errors.StateDown("REDIS_URL", "no answer in time"),
     errors.OutboxError("/home/x/brain-outbox/a.json", "torn"),
     errors.BrainUnreachable("http", "no answer in 2 s"),
     errors.BrainRefused("http", "413"),

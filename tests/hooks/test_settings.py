@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hooks.errors import SettingsError
-from hooks.settings import MAX_BUDGET, TABLE, Http, Settings, Swarm, load
+from hooks.settings import MAX_BUDGET, TABLE, Guards, Http, Redis, Settings, Swarm, load
 
 EVERY: dict[str, tuple[str, str, Any]] = {
     "BRAIN_SOURCE_TYPE": ("none", "brain_source", "none"),
@@ -21,6 +21,11 @@ EVERY: dict[str, tuple[str, str, Any]] = {
     "BRAINHOOKS_PRINCIPAL": ("did:key:zA", "principal", "did:key:zA"),
     "BRAINHOOKS_DISPLAY": ("raw", "display_marks", False),
     "BRAINHOOKS_ARCHIVE": ("1", "archive", True),
+    "BRAINHOOKS_READ_CACHE": ("1", "guards", Guards(read_cache=True)),
+    "BRAINHOOKS_BREAKER_DENY": ("1", "guards", Guards(breaker_deny=True)),
+    "BRAINHOOKS_TRANSCRIPT_LOG": ("1", "guards", Guards(transcript_log=True)),
+    "REDIS_URL": ("redis://h/1", "redis", Redis("redis://h/1")),
+    "REDIS_KEY_PREFIX": ("ours", "redis", Redis(prefix="ours")),
     "AGENTIHOOKS_PROJECT_ID": ("local:notes", "project_id", "local:notes"),
     "AGENTIHOOKS_PROJECT_GRANT": ("a, b,,c ", "grants", ("a", "b", "c")),
     "AGENTIHOOKS_SESSION_SCOPE": ("0", "session_scope", False),
