@@ -10,6 +10,7 @@ import os
 
 from hooks.context.guard import CONTROLS, says_off
 from hooks.context.session_state import connect, document
+from hooks.errors import StateDown
 from scripts.swarm_v2.wire_json import dumps
 
 TYPE_CHECKING = False
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import NamedTuple
 
-    from hooks.context.session_state import SessionState
+    from hooks.context.session_state import Document, SessionState
     from hooks.settings import Settings
 else:
     from hooks.record import NamedTuple
 
-WAIT_S = 3.0  # a person waits for the answer, and no answer is worse than a late one
+WAIT_S = 1.0  # a person waits for the answer: longer than a hook would, and not for long
+
+
+class UnsureError(StateDown):
+    """The state was given the switch and did not confirm it: it may be stored."""
 
 
 class Controls(NamedTuple):
@@ -34,7 +39,7 @@ def turn(settings: Settings, at: datetime, *, on: bool, until: datetime | None =
     """Switch them, and return what is stored then.
 
     Raises:
-        StateDown: it is not certain that the switch was stored.
+        StateDown: the switch was not stored; UnsureError: nobody can tell.
         SettingsError: REDIS_URL or REDIS_KEY_PREFIX cannot be used.
     """
     from hooks.clock import iso
@@ -43,14 +48,33 @@ def turn(settings: Settings, at: datetime, *, on: bool, until: datetime | None =
         return Controls()
     state = _open(settings, at, WAIT_S)
     try:
-        if on:
-            state.delete([CONTROLS])
-        else:
-            wanted = {"off": True, "until": "" if until is None else iso(until)}
-            state.write(CONTROLS, dumps(wanted).encode("ascii"))
-        return _read(state, at)
+        wanted = None if on else {"off": True, "until": "" if until is None else iso(until)}
+        _store(state, wanted)
+        return _read_back(state, at)
     finally:
         state.close()
+
+
+def _store(state: SessionState, wanted: Document | None) -> None:
+    from hooks.context.redis_faults import is_refusal
+
+    try:
+        if wanted is None:
+            state.delete([CONTROLS])
+        else:
+            state.write(CONTROLS, dumps(wanted).encode("ascii"))
+    except StateDown as err:
+        # A file rolls back, and a server that says no has not done it. One that says nothing may.
+        if err.where != "REDIS_URL" or is_refusal(err.what):
+            raise
+        raise UnsureError(err.where, err.what) from None
+
+
+def _read_back(state: SessionState, at: datetime) -> Controls:
+    try:
+        return _read(state, at)
+    except StateDown as err:
+        raise UnsureError(err.where, err.what) from None
 
 
 def look(settings: Settings, at: datetime, wait_s: float = WAIT_S) -> Controls:

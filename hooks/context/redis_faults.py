@@ -20,6 +20,23 @@ SAID = {
     "CLUSTERDOWN": "its cluster is down",
 }
 
+# What stops changes only: a server that can be read again may still be in one of these.
+OF_WRITES = frozenset(SAID[word] for word in ("NOPERM", "READONLY", "OOM", "MISCONF"))
+NO_PASSWORD = "it has no password configured, but the address has one"
+LOGIN_REFUSED = (SAID["WRONGPASS"], NO_PASSWORD)
+# An ERR is told by the server's own text, which is looked for and never repeated.
+_ERR = (
+    ("without any password configured", NO_PASSWORD),
+    ("no password is set", NO_PASSWORD),
+    ("DB index", "it has no database of the number that the address has"),
+)
+
+_OTHER = "it answers with the error "
+
+
+class PackageMissing(StateDown):
+    """Nothing failed at the server: this interpreter lacks the package that its form takes."""
+
 
 def down(what: str) -> StateDown:
     err = StateDown("REDIS_URL", what)
@@ -28,10 +45,23 @@ def down(what: str) -> StateDown:
 
 
 def refusal(line: str) -> str:
-    """Say what an error means by its first word; the rest may repeat what was sent, secrets too."""
+    """Say what an error means; nothing of it is repeated, for it may hold what was sent."""
+    meant = err_of(line)
+    if meant:
+        return meant
     word = line[:32].partition(" ")[0]
     known = word.isascii() and word.isalpha() and word.isupper()
-    return SAID.get(word, f"it answers with the error {word}" if known else NONSENSE)
+    return SAID.get(word, f"{_OTHER}{word}" if known else NONSENSE)
+
+
+def is_refusal(what: str) -> bool:
+    """Say whether ``what`` is an answer of a server that did not do what it was asked."""
+    return what in SAID.values() or what in dict(_ERR).values() or what.startswith(_OTHER)
+
+
+def err_of(line: str) -> str:
+    """Say what the text of an ERR means; "" where it is not known, or is of another error."""
+    return next((what for text, what in _ERR if text in line), "")
 
 
 def broken(err: OSError) -> StateDown:

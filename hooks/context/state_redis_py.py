@@ -10,7 +10,15 @@ from __future__ import annotations
 import sys
 from functools import partial
 
-from hooks.context.redis_faults import NONSENSE, SILENT, broken, down, refusal
+from hooks.context.redis_faults import (
+    NONSENSE,
+    SILENT,
+    PackageMissing,
+    broken,
+    down,
+    err_of,
+    refusal,
+)
 from hooks.context.state_redis import SWAP, Names, names_of, swap_words
 
 TYPE_CHECKING = False
@@ -103,7 +111,8 @@ def translated(question: Callable[[], Any]) -> Any:
 def _refused(err: BaseException) -> str:
     """Say it by the error's own word; redis-py has cut that off what it knows."""
     word = getattr(err, "status_code", None) or _WORDS.get(type(err).__name__, "")
-    return refusal(str(word or err))
+    meant = err_of(str(err))
+    return meant or refusal(str(word or err))
 
 
 _WORDS = {"AuthenticationError": "WRONGPASS", "OutOfMemoryError": "OOM"} | {
@@ -194,5 +203,5 @@ def _redis_py() -> Any:
             import redis
         except ImportError:
             what = f"its form needs the package redis, which {sys.executable} does not have"
-            raise down(what) from None
+            raise PackageMissing("REDIS_URL", what) from None
     return redis

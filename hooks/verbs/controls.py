@@ -28,9 +28,12 @@ class NotSwitchedError(HookError):
         what = (
             f"controls could not be switched {wish}" if wish else "nobody can tell how controls are"
         )
-        why = f"the sessions' state did not confirm it ({err})"
-        super().__init__(f"{what}: {why}")
-        self.hint = err.hint or "while it is out of reach no guard acts; brainhooks doctor asks it"
+        hint = err.hint or "while it is out of reach no guard acts; brainhooks doctor asks it"
+        if isinstance(err, controls.UnsureError):
+            what = f"it is not known whether controls are {wish} now"
+            hint = "ask again with `controls` once the state answers; brainhooks doctor asks it why"
+        super().__init__(f"{what}: the sessions' state did not confirm it ({err})")
+        self.hint = hint
 
 
 def run(args: str, ctx: VerbCtx) -> str:

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
 import pytest
 
-from hooks.context.controls import look
+from hooks.context.controls import WAIT_S, look
 from hooks.settings import Redis, Secret
 from hooks.status import collect_status, render
 from hooks.verbs import VerbUsageError
 from hooks.verbs.controls import NotSwitchedError, run
+from tests.support.redis_servers import Server, binary, until
 
 OFF = (
     "Controls are off on this installation, {}: the retry breaker, the read cache and the branch "
@@ -70,6 +72,32 @@ def test_a_switch_that_cannot_be_stored_is_said_to_be_none(ctx, words):
         run(words, lost)
     assert "hunter2" not in f"{err.value}{err.value.hint}"
     assert "doctor" in err.value.hint
+
+
+@pytest.mark.parametrize("words", ["off", "on"])
+def test_where_a_silent_redis_may_have_the_switch_nobody_claims_to_know(ctx, tmp_path, words):
+    with Server(tmp_path / "redis", binary("wheel")) as server:
+        at = ctx._replace(settings=ctx.settings._replace(redis=Redis(Secret(server.url))))
+        _install(at)
+        run("off" if words == "on" else "", at)
+        server.freeze()
+        start = time.monotonic()
+        with pytest.raises(
+            NotSwitchedError, match=f"not known whether controls are {words}"
+        ) as err:
+            run(words, at)
+        assert time.monotonic() - start < WAIT_S + 1
+        assert "ask again with `controls`" in err.value.hint
+        server.thaw()
+        until(lambda: look(at.settings, at.at).on == (words == "on"))  # it had arrived
+
+
+def test_a_server_that_says_no_has_not_switched_them(ctx, tmp_path):
+    with Server(tmp_path / "redis", binary("wheel"), "replicaof 127.0.0.1 1") as server:
+        at = ctx._replace(settings=ctx.settings._replace(redis=Redis(Secret(server.url))))
+        _install(at)
+        with pytest.raises(NotSwitchedError, match="controls could not be switched off"):
+            run("off", at)
 
 
 def test_brain_status_says_first_that_controls_are_off_and_asks_nobody_for_it(ctx):
