@@ -100,7 +100,11 @@ def _into(stdout: int) -> Callable[[bytes], None]:
 def _wanted(env: Mapping[str, str]) -> bool:
     """Where CI is set nothing is injected, captured or written unless it was asked for."""
     in_ci = env.get("CI", "").lower() not in ("", "0", "false")
-    return not in_ci or env.get("BRAINHOOKS_CI") == "1"
+    if not in_ci:
+        return True
+    from hooks.settings import is_on
+
+    return is_on("BRAINHOOKS_CI", env.get("BRAINHOOKS_CI", ""))
 
 
 def _open_streams() -> None:

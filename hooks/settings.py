@@ -50,6 +50,19 @@ TABLE = {
     "AGENTIHOOKS_SWARM_LANE": ("", "this session's role in the group"),
 }
 
+# The settings that are on or off: any other word is as if it were not set, since no hook may stop
+# for it, and doctor tells it.
+SWITCHES = (
+    "BRAINHOOKS_CI",
+    "BRAINHOOKS_ARCHIVE",
+    "BRAINHOOKS_READ_CACHE",
+    "BRAINHOOKS_BREAKER_DENY",
+    "BRAINHOOKS_TRANSCRIPT_LOG",
+    "AGENTIHOOKS_SESSION_SCOPE",
+)
+ON = ("1", "true", "yes", "on")
+OFF = ("0", "false", "no", "off")
+
 
 class Swarm(NamedTuple):
     """The group this session works in; every part may be empty."""
@@ -123,6 +136,9 @@ def load(env: Mapping[str, str]) -> Settings:
     def text(name: str) -> str:
         return values.get(name, TABLE[name][0]).strip()
 
+    def on(name: str) -> bool:
+        return is_on(name, values.get(name, ""))
+
     return Settings(
         home=home,
         brain_source=_one_of("BRAIN_SOURCE_TYPE", text("BRAIN_SOURCE_TYPE").lower(), _SOURCES),
@@ -136,8 +152,8 @@ def load(env: Mapping[str, str]) -> Settings:
         grants=tuple(
             part.strip() for part in text("AGENTIHOOKS_PROJECT_GRANT").split(",") if part.strip()
         ),
-        session_scope=text("AGENTIHOOKS_SESSION_SCOPE") != "0",
-        archive=text("BRAINHOOKS_ARCHIVE") == "1",
+        session_scope=on("AGENTIHOOKS_SESSION_SCOPE"),
+        archive=on("BRAINHOOKS_ARCHIVE"),
         swarm=Swarm(
             text("AGENTIHOOKS_SWARM"),
             text("AGENTIHOOKS_SWARM_TASK"),
@@ -152,11 +168,17 @@ def load(env: Mapping[str, str]) -> Settings:
         ),
         redis=Redis(Secret(text("REDIS_URL")), text("REDIS_KEY_PREFIX")),
         guards=Guards(
-            read_cache=text("BRAINHOOKS_READ_CACHE") == "1",
-            breaker_deny=text("BRAINHOOKS_BREAKER_DENY") == "1",
-            transcript_log=text("BRAINHOOKS_TRANSCRIPT_LOG") == "1",
+            read_cache=on("BRAINHOOKS_READ_CACHE"),
+            breaker_deny=on("BRAINHOOKS_BREAKER_DENY"),
+            transcript_log=on("BRAINHOOKS_TRANSCRIPT_LOG"),
         ),
     )
+
+
+def is_on(name: str, value: str) -> bool:
+    """Say whether a switch is on; what is no word for it means the default."""
+    word = value.strip().lower()
+    return word in ON or (word not in OFF and TABLE[name][0] == "1")
 
 
 def _from_home(path: str, env: Mapping[str, str]) -> str:

@@ -195,6 +195,10 @@ def _controls(look: Look) -> Piece:
     return controls(look)
 
 
+def _guards(look: Look) -> Piece:
+    return Piece(look.settings.guards._asdict())
+
+
 def _outbox(look: Look) -> Piece:
     from hooks.status_outbox import outbox
 
@@ -282,6 +286,7 @@ PIECES: tuple[tuple[str, Callable[[Look], Piece]], ...] = (
     ("memory", _memory),
     ("state", _state),
     ("controls", _controls),
+    ("guards", _guards),
     ("outbox", _outbox),
     ("receipts", _receipts),
     ("caches", _caches),

@@ -145,6 +145,17 @@ def _short_controls(data: Data) -> str:
     return "" if data["on"] else _controls(data)
 
 
+_GUARDS = {
+    "breaker_deny": "denials",
+    "read_cache": "read cache",
+    "transcript_log": "transcript log",
+}
+
+
+def _guards(data: Data) -> str:
+    return ", ".join(f"{word} {'on' if data[name] else 'off'}" for name, word in _GUARDS.items())
+
+
 def _sessions(data: Data) -> str:
     if not data["last"]:
         return "no session yet"
@@ -239,6 +250,7 @@ LINES: Rows = (
     ("memory", "memory", _memory),
     ("state", "state", _state),
     ("controls", "controls", _controls),
+    ("guards", "guards", _guards),
     ("outbox", "waiting", _outbox),
     ("receipts", "receipts", _counted),
     ("caches", "caches", _caches),

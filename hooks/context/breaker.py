@@ -173,5 +173,6 @@ def denial(operation: Operation, failure: Failure, target: str) -> str:
     return (
         f"{operation.label} was not run: it has failed {failure.since[target]} times with the "
         "same error and the same target, and nothing was edited in between. Find the cause and "
-        "fix it; after any edit of a file it runs again. If it must run as it is, the person can type `/brainhooks:controls off`."
+        "fix it; after any edit of a file it runs again. If it must run as it is, the person can "
+        "type `/brainhooks:controls off`."
     )

@@ -8,6 +8,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from hooks.clock import from_epoch, iso
+from hooks.settings import is_on
 from scripts.doctor import Finding
 from scripts.doctor.home import last_runs
 from scripts.install_plan import is_ours
@@ -194,7 +195,7 @@ def switched_off(look: Look) -> Iterator[Finding]:
         if read_settings(path).get("disableAllHooks") is True:
             todo = f"take disableAllHooks out of {path}"
             yield Finding("fail", f"{path} switches all hooks off", todo)
-    if look.env.get("CI") and look.env.get("BRAINHOOKS_CI", "0") != "1":
+    if look.env.get("CI") and not is_on("BRAINHOOKS_CI", look.env.get("BRAINHOOKS_CI", "")):
         todo = "set BRAINHOOKS_CI=1 to keep memory working there"
         yield Finding("note", "CI is set, so the hooks do nothing in this environment", todo)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hooks.errors import HookError
-from scripts.doctor import Finding, agent, door, folder, home, runtime, service, state
+from scripts.doctor import Finding, agent, door, folder, home, runtime, service, spelling, state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,6 +37,7 @@ def status(look: Look) -> Iterator[Finding]:
 # A row is a check, in the order its findings are shown.
 CHECKS: dict[str, Callable[[Look], Iterator[Finding]]] = {
     "settings": settings,
+    "spelling": spelling.of_settings,
     "home": home.access,
     "modes": home.modes,
     "filesystem": home.filesystem,

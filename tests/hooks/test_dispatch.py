@@ -54,8 +54,9 @@ def test_where_ci_is_set_nothing_is_said_or_written(event, home):
     assert not home.exists()
 
 
-def test_ci_can_be_told_to_use_memory(home):
-    run = run_hook("SessionStart", None, home, env={"CI": "true", "BRAINHOOKS_CI": "1"})
+@pytest.mark.parametrize("word", ["1", "True"])
+def test_ci_can_be_told_to_use_memory(home, word):
+    run = run_hook("SessionStart", None, home, env={"CI": "true", "BRAINHOOKS_CI": word})
     assert run.message
     wait_for_workers(home)
 

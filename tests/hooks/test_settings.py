@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hooks.errors import SettingsError
-from hooks.settings import MAX_BUDGET, TABLE, Guards, Http, Redis, Settings, Swarm, load
+from hooks.settings import MAX_BUDGET, SWITCHES, TABLE, Guards, Http, Redis, Settings, Swarm, load
 
 EVERY: dict[str, tuple[str, str, Any]] = {
     "BRAIN_SOURCE_TYPE": ("none", "brain_source", "none"),
@@ -133,6 +133,24 @@ def test_a_nested_value_in_the_file_is_refused(home: Path, value: object) -> Non
     _write(home, {"BRAIN_CONTEXT_BUDGET": value})
     with pytest.raises(SettingsError, match="BRAIN_CONTEXT_BUDGET"):
         load(_env(home))
+
+
+@pytest.mark.parametrize("name", sorted(set(SWITCHES) - AT_THE_DOOR))
+def test_a_switch_takes_every_word_for_on_and_off_and_no_other_stops_a_hook(
+    home: Path, name: str
+) -> None:
+    def value(word: str) -> Any:
+        return load(_env(home, **{name: word}))
+
+    default = load(_env(home))
+    on, off = value("1"), value("0")
+    assert on != off
+    for word in ("true", "Yes", " ON "):
+        assert value(word) == on
+    for word in ("False", "NO", "off"):
+        assert value(word) == off
+    for word in ("2", "enabled", "y"):
+        assert value(word) == default
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "{} {}"], ids=repr)

@@ -10,7 +10,7 @@ from hooks.context import outbox, project_cache, session_index
 from hooks.context.brain_adapter import namespace
 from hooks.context.flush import drain
 from hooks.context.switch import ALL, turn
-from hooks.settings import Settings
+from hooks.settings import Guards, Settings
 from hooks.status import PIECES, collect_status, exit_code, render
 from hooks.status_outbox import WAITS_LONG_S
 from hooks.status_text import LINES, SHORT
@@ -70,6 +70,13 @@ def test_a_brain_address_that_cannot_be_used_is_red_and_never_echoed(look):
     assert status["level"] == "red"
     assert status["brain"]["kind"] == "invalid"
     assert "hunter2" not in json.dumps(status) + render(status)
+
+
+def test_the_long_form_says_which_guards_are_on(look):
+    guards = Guards(breaker_deny=True)
+    said = render(look(guards=guards), verbose=True)
+    assert "guards        denials on, read cache off, transcript log off" in said
+    assert "read cache" not in render(look(guards=guards))
 
 
 BROKEN_RECORDS = {"empty": b"", "torn": b'{"installation_id": "inst-', "no object": b"[]"}
