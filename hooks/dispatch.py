@@ -265,7 +265,8 @@ def _replies(ctx: Ctx) -> Iterator[Reply]:
             yield from _load(f"hooks.steps.{step}").run(ctx)
         except (HookError, OSError, ValueError) as err:
             if isinstance(err, StateDown):
-                ctx.lose_state(err.what)
+                ctx.lose_state(err.what)  # which logs it, once an outage
+                continue
             # One step's bad luck (a full disk, a record that breaks its grammar) is not the
             # next one's: a memory that cannot be indexed can still be shown.
             ctx.log(f"{step}: {type(err).__name__}: {err}")

@@ -88,6 +88,11 @@ def migrated_note(home: str) -> str:
     return os.path.join(home, "brain", f"migrated-{STEPS_KNOWN}")
 
 
+def served_note(home: str) -> str:
+    """Path of what is written last whenever the server door has served an event."""
+    return os.path.join(home, "brain", "served")
+
+
 def verb_line(prompt: str) -> str:
     """Return a prompt that is a person's verb as ``/brainhooks:<verb> …``; "" for any other."""
     if prompt.lstrip().startswith(VERB_PREFIX):

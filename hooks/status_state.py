@@ -1,14 +1,18 @@
 """What ``brain_status`` knows of the sessions' state; ``doctor`` asks it what is wrong.
 
-Only for the person's switch is it asked here too, as briefly as a hook asks.
+It is asked here too, as briefly as a hook asks: for the person's switch, and whether it is back.
 """
 
 from __future__ import annotations
 
+import os
+
 from hooks.clock import parse_iso
 from hooks.context import state_down
+from hooks.context.redis_faults import OF_WRITES
 from hooks.context.redis_url import parse
 from hooks.errors import SettingsError
+from hooks.quick import served_note
 from hooks.status_piece import Look, Piece, Problem
 
 TYPE_CHECKING = False
@@ -17,6 +21,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 BEGAN_S = 86_400  # after the upgrade that brought it: as long as what is kept of a session lives
+ASK = "brainhooks doctor asks it what is wrong"
+ELSEWHERE = (
+    "no guard and no signal acts at the agent's tools: the Redis of REDIS_URL takes TLS, Sentinel "
+    "or Cluster, which a hook that is a process of its own does not load"
+)
+ELSEWHERE_NEXT = (
+    "set REDIS_URL to a redis:// or unix:// address, or take the server door "
+    "(docs/server-door.md); docs/state.md has both"
+)
+TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
+DAMAGED_S = 86_400  # for which a damaged file that was put aside is told, or until it is gone
 RECENT_S = 600  # while it stays down, working hooks renew the failure every state_down.PAUSE_S
 
 
@@ -35,7 +50,34 @@ def state(look: Look) -> Piece:
             what = f"{err}; hooks go on without the sessions' state"
             return Piece(data, (Problem("yellow", what, err.hint),))
         data |= {"form": place.form, "tls": place.tls, "by_every_hook": place.plain}
+        if not place.plain and not served(look):
+            piece = _failed(look, data)
+            problem = Problem("yellow", ELSEWHERE, ELSEWHERE_NEXT)
+            return Piece(piece.data, (problem, *piece.problems))
     return _failed(look, data)
+
+
+def served(look: Look) -> bool:
+    """Say whether the agent's tools come by the server door: it was the last to see one, or is on.
+
+    A plugin of one session (``--plugin-dir``) is in no settings; one just installed saw no tool.
+    """
+    by_door = _written(served_note(look.settings.home))
+    runs = os.path.join(look.settings.home, "brain", "last-run")
+    if by_door and by_door >= max(_written(os.path.join(runs, name)) for name in TOOL_EVENTS):
+        return True
+    from scripts.doctor import Look as Around
+    from scripts.doctor.agent import SERVED_PLUGIN, plugins
+
+    copies = plugins(Around(look.env, look.at, look.cwd, ""))
+    return any(copy.partition("@")[0] == SERVED_PLUGIN for copy in copies)
+
+
+def _written(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _failed(look: Look, data: Mapping[str, Any]) -> Piece:
@@ -44,11 +86,27 @@ def _failed(look: Look, data: Mapping[str, Any]) -> Piece:
     if since is None:
         return Piece(data)
     data = {**data, "failed": {"since": note["since"], "why": str(note.get("why", ""))}}
-    if not 0 <= (look.at - since).total_seconds() <= RECENT_S:
+    why = data["failed"]["why"]
+    if not 0 <= (look.at - since).total_seconds() <= RECENT_S or _is_back(look, why):
         return Piece(data)
     what = f"the sessions' state was out of reach at {_clock(data)}: {data['failed']['why']}; "
     what += "until it is back, guards and counters rest and nothing else does"
-    return Piece(data, (Problem("yellow", what, "brainhooks doctor asks it what is wrong"),))
+    return Piece(data, (Problem("yellow", what, _next(look, why)),))
+
+
+def _is_back(look: Look, why: str) -> bool:
+    """Ask a Redis that did not answer. What stopped changes only is ended by a hook's change."""
+    if not look.settings.redis.url or why in OF_WRITES:
+        return False
+    return controls(look).data["on"] is not None
+
+
+def _next(look: Look, why: str) -> str:
+    if not look.settings.redis.url:
+        return f"look at {look.settings.home}: its disk, its rights, who holds state.db"
+    if why in OF_WRITES:
+        return "mend that in the Redis of REDIS_URL; hooks try it again by themselves"
+    return ASK
 
 
 def _began(look: Look) -> str:
@@ -76,12 +134,29 @@ def controls(look: Look) -> Piece:
     from hooks.context.session_state import WAIT_S
     from hooks.errors import StateDown
 
-    if state_down.is_marked(look.settings, look.at):
-        return Piece({"on": None, "until": ""})
-    try:
-        return Piece(switch.look(look.settings, look.at, WAIT_S)._asdict())
-    except (StateDown, SettingsError):  # the piece before tells why
-        return Piece({"on": None, "until": ""})
+    data: dict[str, Any] = {"on": None, "until": ""}
+    if not state_down.is_marked(look.settings, look.at):
+        try:
+            data = switch.look(look.settings, look.at, WAIT_S)._asdict()
+        except (StateDown, SettingsError):  # the piece before tells why
+            pass
+    return Piece(data, _damaged(look))
+
+
+def _damaged(look: Look) -> tuple[Problem, ...]:
+    """Tell of a damaged file after asking for the switch, which may be what put it aside."""
+    from hooks.context.state_embedded import ASIDE, FILE, GONE, put_aside_at
+
+    at = None if look.settings.redis.url else put_aside_at(look.settings.home)
+    if at is None or abs(look.at.timestamp() - at) > DAMAGED_S:
+        return ()
+    from hooks.clock import from_epoch, iso
+    from hooks.verbs.wording import minute
+
+    path = os.path.join(look.settings.home, ASIDE)
+    what = f"{FILE} was damaged at {minute(iso(from_epoch(at)))} and lies in {path} now: {GONE}"
+    todo = f"`controls off` if you want them off; rm {path} when you have seen this"
+    return (Problem("yellow", what, todo),)
 
 
 def describe_controls(data: Mapping[str, Any]) -> str:

@@ -47,6 +47,9 @@ class Key(NamedTuple):
     id: str  # a session's, or what else tells two documents of the kind apart
 
 
+_PROBE = Key("signals", "probe")  # no session's
+
+
 class SessionState(Protocol):
     """One backend. Every method may raise ``StateDown``; none is tried twice."""
 
@@ -86,10 +89,14 @@ def open_state(settings: Settings, at: datetime) -> SessionState | None:
     While the short-lived mark of a failure stands, nothing is tried. Nothing is noted where this
     process is merely not one of those that reach it.
     """
-    if state_down.is_marked(settings, at):
+    failed = state_down.last(settings)
+    if state_down.stands(failed, at):
         return None
     try:
-        return connect(settings, at)
+        state = connect(settings, at)
+        if failed:
+            _end_outage(settings, state)
+        return state
     except OutOfReachError:
         return None
     except StateDown as err:
@@ -97,6 +104,21 @@ def open_state(settings: Settings, at: datetime) -> SessionState | None:
     except SettingsError as err:  # memory goes on; brain_status and doctor say it
         state_down.mark(settings, at, str(err))
     return None
+
+
+def _end_outage(settings: Settings, state: SessionState) -> None:
+    """Take the mark of a failure away, once the state has taken a change: it may be read-only.
+
+    Raises:
+        StateDown: it has not, and is closed.
+    """
+    try:
+        state.write(_PROBE, b"{}")
+        state.delete([_PROBE])
+    except StateDown:
+        state.close()
+        raise
+    state_down.end(settings)
 
 
 def connect(

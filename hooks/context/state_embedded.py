@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FILE = "state.db"
 ASIDE = "state.db.damaged"
+GONE = "what it knew of sessions is gone, and controls are on if they were off"
 VERSION = 1
 SCHEMA = """
 CREATE TABLE state (
@@ -41,8 +42,8 @@ class DamagedStateError(StateDown):
 class _Fault:
     """What a failure of the file means, and the end of a damaged one."""
 
-    def __init__(self, path: str) -> None:
-        self._path, self._opened = path, _identity(path)
+    def __init__(self, path: str, at: datetime) -> None:
+        self._path, self._at, self._opened = path, at, _identity(path)
 
     def __call__(self, _path: str, what: str, *, damaged: bool) -> HookError:
         if damaged or what.startswith(_BROKEN):
@@ -58,7 +59,9 @@ class _Fault:
         return DamagedStateError(FILE, f"it was damaged and lies in {ASIDE} now")
 
     def _put_aside(self) -> None:
+        from hooks.clock import iso
         from hooks.lock import held
+        from hooks.log import log
 
         # Several hooks meet it at once: only the file that was met damaged goes, not the new one.
         with held(self._path + ".aside.lock", wait_s=1.0):
@@ -66,7 +69,19 @@ class _Fault:
                 return
             if os.path.lexists(self._path + "-journal"):  # first: the new file has its own
                 os.unlink(self._path + "-journal")
-            os.replace(self._path, os.path.join(os.path.dirname(self._path), ASIDE))
+            home = os.path.dirname(self._path)
+            aside = os.path.join(home, ASIDE)
+            os.replace(self._path, aside)
+        os.utime(aside, (self._at.timestamp(),) * 2)  # for ``put_aside_at``
+        log(home, iso(self._at), "state", "", f"{FILE} was damaged and lies in {ASIDE} now: {GONE}")
+
+
+def put_aside_at(home: str) -> float | None:
+    """Return when the damaged file that lies in ``home`` was put there; None for none."""
+    try:
+        return os.stat(os.path.join(home, ASIDE)).st_mtime
+    except OSError:
+        return None
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -88,9 +103,9 @@ class EmbeddedState:
         path = os.path.join(home, FILE)
         try:
             try:
-                db = _database(path)
+                db = _database(path, at)
             except DamagedStateError:
-                db = _database(path)
+                db = _database(path, at)
         except StateDown:
             raise
         except StateError as err:
@@ -153,8 +168,8 @@ class EmbeddedState:
         self._db.run("DELETE FROM state WHERE kind = ? AND id = ?", tuple(key))
 
 
-def _database(path: str) -> Database:
-    fault, db = _Fault(path), None
+def _database(path: str, at: datetime) -> Database:
+    fault, db = _Fault(path, at), None
     try:
         db = Database(path, SCHEMA, VERSION, fault=fault)
         db.run("PRAGMA synchronous=OFF")

@@ -21,13 +21,15 @@ from hooks.errors import StateDown
 from hooks.quick import reads_note
 from hooks.settings import Redis, Secret, Settings
 from hooks.status import collect_status, render
+from hooks.status_state import ELSEWHERE
 from scripts.swarm_v2.installation import installation
 from tests.conftest import NOON
 from tests.support.git import make_repo
 from tests.support.redis_servers import WAIT_S as PATIENT_S
-from tests.support.redis_servers import Server, ask, binary
+from tests.support.redis_servers import Server, ask, binary, until
 from tests.support.redis_troubles import SECRET, TROUBLES, frozen
 from tests.support.run_hook import ROOT, agent_env, recorded, run_hook, wait_for_workers
+from tests.support.server_door import Door
 from tests.support.waiting import slept_s
 
 KEY = Key("breaker", "3e55e564-f4b0-4cd3-a6aa-f94fd676bdd1")
@@ -104,6 +106,58 @@ def test_a_server_that_ends_in_the_middle_of_an_event_is_out_of_reach_from_then_
         for _ in range(2):
             with pytest.raises(StateDown):
                 state.swap(KEY, b"{}", None)
+
+
+@pytest.mark.parametrize("name", ["stopped", "replica"])
+def test_an_outage_is_one_line_in_the_log_however_long_it_lasts(name, home, tmp_path):
+    trouble, _ = TROUBLES[name]
+    with trouble(tmp_path / "redis") as url:
+        installation(home, NOON)
+        for tries in range(4):
+            at = NOON + tries * timedelta(seconds=state_down.PAUSE_S)
+            assert not use(settings_of(home, url), at)
+    log = (home / "logs" / "hooks.log").read_text(encoding="utf-8")
+    assert log.count("\n") == 1
+
+
+def test_an_event_whose_state_is_lost_logs_no_more_than_that(home, project, tmp_path):
+    with TROUBLES["replica"][0](tmp_path / "redis") as url:
+        run_hook("PostToolUseFailure", recorded("PostToolUseFailure", cwd=str(project)), home)
+        wait_for_workers(home)
+        hooks_at_once(home, project, url)
+    log = (home / "logs" / "hooks.log").read_text(encoding="utf-8")
+    assert "the sessions' state is down: it is read-only" in log
+    assert "StateDown" not in log
+
+
+def test_a_redis_that_is_back_needs_nobody_whether_a_hook_or_a_person_asks_first(home, tmp_path):
+    with Server(tmp_path / "redis", binary("wheel")) as server:
+        settings = settings_of(home, server.url)
+        installation(home, NOON)
+        state_down.mark(settings, NOON, "no answer in time")
+        after = NOON + timedelta(seconds=state_down.PAUSE_S)
+
+        def status():
+            return collect_status(settings, agent_env(home), after, str(tmp_path), "")
+
+        until(lambda: status()["level"] == "green")
+        assert status()["state"]["failed"]
+        assert used_sooner_or_later(settings, after)
+        assert state_down.last(settings) == {}
+        assert status()["state"]["failed"] == {}
+        assert ":probe" not in "".join(server.keys())
+
+
+def test_one_that_can_only_be_read_is_not_back(home, tmp_path):
+    with TROUBLES["replica"][0](tmp_path / "redis") as url:
+        settings, after = settings_of(home, url), NOON + timedelta(seconds=state_down.PAUSE_S)
+        installation(home, NOON)
+        state_down.mark(settings, NOON, "it is read-only")
+        status = collect_status(settings, agent_env(home), after, str(tmp_path), "")
+        [problem] = [one for one in status["problems"] if "read-only" in one["what"]]
+        assert "doctor" not in problem["next"]
+        assert open_state(settings, after) is None
+        assert state_down.is_marked(settings, after)
 
 
 def test_a_failure_needs_nobody_any_more_after_a_while_and_can_still_be_seen(home, tmp_path):
@@ -216,6 +270,32 @@ def test_a_hook_whose_address_takes_redis_py_goes_on_without_state_and_marks_not
     assert not Path(state_down.path_of(str(home))).exists()
     status = collect_status(settings_of(home, url), agent_env(home), NOON, str(project), "")
     assert "only the server door and the worker" in render(status)
+    [problem] = [one for one in status["problems"] if one["what"] == ELSEWHERE]
+    assert (problem["level"], "redis://" in problem["next"]) == ("yellow", True)
+    assert "server door" in problem["next"]
+
+
+def test_where_the_server_door_sees_the_tools_that_needs_nobody(home, project):
+    url, env = f"rediss://:{SECRET}@127.0.0.1:1", agent_env(home)
+    payload = recorded("PostToolUseFailure", cwd=str(project))
+
+    def told():
+        status = collect_status(settings_of(home, url), env, NOON, str(project), "")
+        return ELSEWHERE in [one["what"] for one in status["problems"]]
+
+    run_hook("PostToolUseFailure", payload, home, env={"REDIS_URL": url})
+    assert told()
+    with Door(home, {"REDIS_URL": url, "CLAUDE_PROJECT_DIR": str(project)}) as door:
+        door.begin()
+        door.call("PostToolUseFailure", payload)
+        until(lambda: not told())  # it is noted after the answer
+    run_hook("PostToolUseFailure", payload, home, env={"REDIS_URL": url})
+    wait_for_workers(home)
+    assert told()
+    settings = Path(env["HOME"], ".claude", "settings.json")
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('{"enabledPlugins": {"brainhooks-server@brainhooks": true}}')
+    assert not told()
 
 
 EVENTS_WITH_STATE = (

@@ -14,6 +14,8 @@ from hooks.context.session_state import TTL_S, Key, change, open_state
 from hooks.context.state_embedded import ASIDE, FILE, EmbeddedState
 from hooks.errors import StateDown
 from hooks.settings import Settings
+from hooks.status import collect_status
+from scripts.swarm_v2.installation import installation
 from tests.conftest import NOON
 from tests.support.processes import at_once
 from tests.support.run_hook import recorded, run_hook, wait_for_workers
@@ -135,6 +137,26 @@ def test_many_that_meet_the_damage_at_once_lose_nothing_of_the_new_file(home):
     assert state.ids("breaker") == sorted(map(str, range(12)))
     state.close()
     assert (home / ASIDE).read_bytes() == b"this is no database" * 500
+
+
+def test_a_damaged_file_is_told_until_it_is_removed_or_for_a_day(home, tmp_path):
+    installation(str(home), NOON)
+    (home / FILE).write_bytes(b"this is no database" * 500)
+
+    def told(at):
+        status = collect_status(Settings(str(home)), {}, at, str(tmp_path), "")
+        return [one for one in status["problems"] if ASIDE in one["what"]]
+
+    [problem] = told(NOON)  # asking for the switch is what put it aside
+    assert str(home / ASIDE) in problem["what"]
+    assert "controls are on" in problem["what"]
+    assert str(home / ASIDE) in problem["next"]
+    log = (home / "logs" / "hooks.log").read_text(encoding="utf-8")
+    assert log.count(ASIDE) == log.count("\n") == 1
+    assert told(NOON + DAY) == [problem]
+    assert told(NOON + DAY + timedelta(seconds=1)) == []
+    (home / ASIDE).unlink()
+    assert told(NOON) == []
 
 
 def test_many_that_make_it_at_once_agree(home):
