@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hooks.errors import HookError
+from hooks.status_state import ASK
 from scripts.doctor import Finding, agent, door, folder, home, runtime, service, spelling, state
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def status(look: Look) -> Iterator[Finding]:
     session = look.env.get("CLAUDE_CODE_SESSION_ID", "")
     found = collect_status(load(look.env), look.env, look.at, look.cwd, session)
     for problem in found["problems"]:
+        if problem["next"] == ASK:  # the check of the state, above, has asked
+            continue
         yield Finding(_STATUS_LEVELS[problem["level"]], problem["what"], problem["next"])
 
 

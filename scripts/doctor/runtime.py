@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scripts.doctor import Look
 
 DISTRIBUTION = "brainhooks"
+REDIS_PY = "redis>=6.2"  # as pyproject.toml has it
 PACKAGES = ("hooks", "scripts")
 _TIMEOUT_S = 20
 _PROOF = """
@@ -31,6 +32,12 @@ except ImportError: print("was built without sqlite3"); sys.exit()
 except sqlite3.Error: print("has a SQLite without FTS5"); sys.exit()
 base = getattr(sys, "_base_executable", "") or sys.executable
 print(os.path.realpath(base))
+"""
+_PACKAGES_OF = """
+import os, sys, sysconfig
+if not os.access(sysconfig.get_path("purelib"), os.W_OK): print("not ours")
+marker = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
+if sys.prefix == sys.base_prefix and os.path.exists(marker): print("managed")
 """
 
 
@@ -64,6 +71,17 @@ def _started(path: str) -> set[tuple[str, str]]:
 
 def remembered(look: Look) -> Iterator[Finding]:
     """The plugin's launcher keeps the interpreter that it found."""
+    for path, python in _remembered(look):
+        if python == "none":
+            what = "the plugin found no Python 3.11 or newer with sqlite3"
+            yield Finding("fail", what, "install one (apt install python3), start a new session")
+        elif trouble := interpreter_trouble(python):
+            what = f"the plugin's interpreter {python} {trouble}"
+            yield Finding("warn", what, f"remove {path}; the next session looks for another")
+
+
+def _remembered(look: Look) -> Iterator[tuple[str, str]]:
+    """Yield where the launcher keeps an interpreter, and which: "none" where it found none."""
     data = os.path.join(look.profile, "plugins", "data")
     try:
         folders = sorted(name for name in os.listdir(data) if name.startswith(DISTRIBUTION))
@@ -73,15 +91,51 @@ def remembered(look: Look) -> Iterator[Finding]:
         path = os.path.join(data, folder, "python")
         try:
             with open(path, encoding="utf-8", errors="surrogateescape") as file:
-                python = file.readline().rstrip("\n")
+                yield path, file.readline().rstrip("\n")
         except OSError:
             continue
-        if python == "none":
-            what = "the plugin found no Python 3.11 or newer with sqlite3"
-            yield Finding("fail", what, "install one (apt install python3), start a new session")
-        elif trouble := interpreter_trouble(python):
-            what = f"the plugin's interpreter {python} {trouble}"
-            yield Finding("warn", what, f"remove {path}; the next session looks for another")
+
+
+def starters(look: Look) -> list[str]:
+    """Return the interpreters that run the hooks, by settings and by the plugin's launcher."""
+    found = {python for path in look.settings_files for python, _ in _started(path)}
+    found |= {python for _, python in _remembered(look) if python != "none"}
+    return sorted(one for one in found if not interpreter_trouble(one))
+
+
+def has_package(python: str, name: str) -> bool:
+    """Say whether ``python`` imports ``name`` as our processes do: with its own packages."""
+    words = [python, "-I", "-c", f"import {name}"]
+    try:
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def install_command(python: str) -> str:
+    """Return what installs redis-py for ``python`` where our processes look.
+
+    They do not look in a user's own packages, where pip puts what it may put nowhere else; and
+    where a system manages them, pip wants a word.
+    """
+    said = subprocess.run(
+        [python, "-I", "-c", _PACKAGES_OF],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_TIMEOUT_S,
+        check=False,
+    )
+    sudo = "sudo " if b"not ours" in said.stdout else ""
+    word = "--break-system-packages " if b"managed" in said.stdout else ""
+    return f"{sudo}{shlex.quote(python)} -m pip install {word}'{REDIS_PY}'"
 
 
 def interpreter_trouble(python: str) -> str:

@@ -5,21 +5,26 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from hooks.context.redis_faults import LOGIN_REFUSED, PackageMissing
 from hooks.context.redis_url import parse
 from hooks.context.resp import Link
 from hooks.context.state_redis import Names
 from hooks.errors import StateDown
 from hooks.settings import Secret, load
+from hooks.status_piece import Look as Around
+from hooks.status_state import ELSEWHERE, ELSEWHERE_NEXT, served
 from hooks.verbs.wording import count
 from scripts.doctor import Finding
+from scripts.doctor.runtime import has_package, install_command, starters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hooks.context.redis_url import Place
+    from hooks.settings import Settings
     from scripts.doctor import Look
 
-WAIT_S = 3.0
+WAIT_S = 1.0  # for each question; a person waits for all of them
 MOST_KEYS = 20_000  # that are looked at for older ones; a shared Redis may hold millions
 _NOBODY = "inst-" + "0" * 32
 
@@ -33,13 +38,16 @@ def kept(look: Look) -> Iterator[Finding]:
     place = parse(settings.redis.url)
     names = Names(settings.redis.prefix, _NOBODY)  # a prefix that cannot be used is said, too
     if not place.plain:
-        yield Finding("note", _OTHER_DOOR, "see docs/state.md for the two ways to have it")
+        yield from _by_redis_py(look, settings)
     asked = Asked(place)
     try:
         asked.ping()
+    except PackageMissing:
+        yield Finding("note", _NOT_ASKED, "brainhooks doctor in a shell asks it")
     except StateDown as err:
         yield Finding("warn", f"the Redis of REDIS_URL is out of reach: {err.what}", _CHECK)
-        return
+        if err.what in LOGIN_REFUSED:
+            yield from _open_to_all(place)
     else:
         yield Finding("ok", "the Redis of REDIS_URL answers")
         yield from _open_to_all(place)
@@ -48,10 +56,23 @@ def kept(look: Look) -> Iterator[Finding]:
         asked.close()
 
 
+def _by_redis_py(look: Look, settings: Settings) -> Iterator[Finding]:
+    """It takes a door that lives on, and the package redis in the interpreter of the hooks."""
+    if served(Around(settings, look.env, look.at, look.cwd, "")):
+        yield Finding("note", _OTHER_DOOR, "nothing to do: the server door has it at the tools")
+    else:
+        yield Finding("warn", ELSEWHERE, ELSEWHERE_NEXT)
+    for python in starters(look):
+        if not has_package(python, "redis"):
+            what = f"{python} runs the hooks and has no package redis, which this REDIS_URL takes"
+            yield Finding("warn", what, install_command(python))
+
+
 _OTHER_DOOR = (
     "a hook that is a process of its own does not load what this REDIS_URL takes, and goes on "
     "without the sessions' state; the server door and the worker have it"
 )
+_NOT_ASKED = "whether that Redis answers is not known: this interpreter has no package redis"
 _CHECK = "check its address, its user and password, and that it runs; hooks go on without it"
 _CLOSE = "give its default user a password (requirepass), or switch that user off, and restart it"
 
@@ -94,6 +115,7 @@ class Asked:
             found = self._client.scan_iter(match=pattern, count=1_000)
             yield from translated(lambda: list(islice(found, MOST_KEYS)))
             return
+        self._link.wait_up_to(WAIT_S)
         cursor: Any = b"0"
         while True:
             [found] = self._link.ask(("SCAN", cursor, "MATCH", pattern, "COUNT", "1000"))
@@ -114,7 +136,7 @@ def _open_to_all(place: Place) -> Iterator[Finding]:
     """A password that the server does not ask for protects nothing."""
     if not place.password:
         return
-    anybody = Asked(place._replace(user="", password=Secret("")))
+    anybody = Asked(place._replace(user="", password=Secret(""), db=0))
     try:
         anybody.ping()
     except StateDown:

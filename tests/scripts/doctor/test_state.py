@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+import time
+import venv
+
 import pytest
 
+from hooks.context import state_down
 from hooks.errors import SettingsError
+from hooks.settings import load
+from hooks.status_state import ELSEWHERE
 from scripts.doctor import Look
 from scripts.doctor.checks import examine
-from scripts.doctor.state import kept
+from scripts.doctor.state import WAIT_S, kept
+from scripts.swarm_v2.installation import installation
 from tests.support.redis_servers import Cluster, Sentinels, Server, binary, tls_binary, tls_options
 from tests.support.run_hook import ROOT
 
@@ -54,6 +62,64 @@ def test_one_that_is_open_although_a_password_is_configured_is_told_to_be(look_a
         assert first == ANSWERS
         assert second[0] == "fail"
         assert "OPEN" in second[1]
+
+
+@pytest.mark.parametrize("form", ["plain", "tls"])
+def test_one_without_any_password_is_open_to_all_who_give_it_one(look_at, tmp_path, form):
+    folder = tmp_path / "r"
+    folder.mkdir()
+    tls = form == "tls"
+    options = tls_options(folder) if tls else ()
+    with Server(folder, tls_binary() if tls else binary("wheel"), *options) as server:
+        end = f"{server.tls_port}?ssl_ca_certs={folder / 'cert.pem'}" if tls else f"{server.port}"
+        found = said(look_at(f"redis{'s' if tls else ''}://:{SECRET}@127.0.0.1:{end}"))
+    *_, refused, opened = found
+    assert refused[1].endswith("it has no password configured, but the address has one")
+    assert opened[0] == "fail"
+    assert "OPEN" in opened[1]
+
+
+def test_a_silent_one_is_awaited_for_a_second(look_at, tmp_path):
+    with Server(tmp_path / "r", binary("wheel")) as server:
+        server.freeze()
+        start = time.monotonic()
+        [(level, what)] = said(look_at(f"redis://:{SECRET}@127.0.0.1:{server.port}"))
+        assert time.monotonic() - start < WAIT_S + 1
+    assert (level, "no answer in time" in what) == ("warn", True)
+
+
+@pytest.mark.parametrize("form", ["redis", "rediss"])
+def test_what_the_check_of_the_state_says_is_not_said_again(look_at, tmp_path, form):
+    look = look_at(f"{form}://:{SECRET}@127.0.0.1:1")
+    settings = load(look.env)
+    installation(look.home, look.at)
+    state_down.mark(settings, look.at, "Connection refused")
+    found = [(name, one) for name, one in examine(look) if "state" in name + one.what]
+    told = [one.what for name, one in found if name == "session state"]
+    assert [one.what for name, one in found if name == "status"] == []
+    assert "out of reach" in told[-1]
+    assert (ELSEWHERE in told) == (form == "rediss")
+
+
+def without_redis(folder):
+    """Return an interpreter that works and has no packages but its own."""
+    venv.create(folder / "bare", symlinks=True)
+    return str(folder / "bare" / "bin" / "python3")
+
+
+def test_the_interpreter_of_the_hooks_needs_the_package_and_is_told_how_to_get_it(
+    look_at, tmp_path
+):
+    look, python = look_at(f"rediss://:{SECRET}@127.0.0.1:1"), without_redis(tmp_path)
+    kept_in = tmp_path / ".claude" / "plugins" / "data" / "brainhooks-server-brainhooks"
+    kept_in.mkdir(parents=True)
+    (kept_in / "python").write_text(f"{python}\n")
+    [missing] = [one for one in kept(look) if "has no package redis" in one.what]
+    assert missing.level == "warn"
+    assert missing.what.startswith(python)
+    assert missing.next == f"{python} -m pip install 'redis>=6.2'"
+    (kept_in / "python").write_text(f"{sys.executable}\n")
+    assert "has no package redis" not in str(list(kept(look)))
 
 
 @pytest.mark.parametrize("password", ["", SECRET])
@@ -112,8 +178,8 @@ def test_what_takes_redis_py_is_asked_and_where_it_is_not_had_is_said(look_at, t
     else:
         with Cluster(tmp_path / "r", binary("wheel")) as servers:
             found = said(look_at(servers.url))
-    assert [level for level, _ in found] == ["note", "ok"]
-    assert "a process of its own" in found[0][1]
+    assert [level for level, _ in found] == ["warn", "ok"]
+    assert found[0][1] == ELSEWHERE
 
 
 @pytest.mark.parametrize("rights", ["+@all -scan", "+@all"])
@@ -126,4 +192,4 @@ def test_a_user_that_may_not_list_keys_is_well_through_redis_py_too(look_at, tmp
         at = f"rediss://me:{SECRET}@127.0.0.1:{server.tls_port}"
         found = said(look_at(f"{at}?ssl_ca_certs={folder / 'cert.pem'}"))
     counted = ["note"] if rights == "+@all" else []
-    assert [level for level, _ in found] == ["note", "ok", *counted]
+    assert [level for level, _ in found] == ["warn", "ok", *counted]
