@@ -171,13 +171,18 @@ class Server:
         _reap()
 
     def _serve(self, name: str, given: Object, now: float, write: Callable[[bytes], None]) -> int:
+        begun = False
+
         def read() -> Event:
+            nonlocal begun
+            begun = True  # nothing is to be written where no event is wanted
             if name not in SERVED:
                 raise PayloadError(name, "not one of this door's events")
             return event_of(name, restored(given))
 
         code = serve(name, read, self._env, now, write)
-        self._note_served()
+        if begun:
+            self._note_served()
         return code
 
     def _note_served(self) -> None:
@@ -186,7 +191,7 @@ class Server:
             path = served_note(resolve_home(self._env))
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
             os.utime(path)
-        except (HookError, OSError):  # there is no home, or no event was wanted in it
+        except (HookError, OSError):  # there is no home, or none that can be written
             return
 
     def _say(self, id_: object, answer: bytes) -> None:

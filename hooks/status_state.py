@@ -9,7 +9,7 @@ import os
 
 from hooks.clock import parse_iso
 from hooks.context import state_down
-from hooks.context.redis_faults import OF_WRITES
+from hooks.context.redis_faults import NO_PACKAGE, OF_WRITES
 from hooks.context.redis_url import parse
 from hooks.errors import SettingsError
 from hooks.quick import served_note
@@ -95,8 +95,8 @@ def _failed(look: Look, data: Mapping[str, Any]) -> Piece:
 
 
 def _is_back(look: Look, why: str) -> bool:
-    """Ask a Redis that did not answer. What stopped changes only is ended by a hook's change."""
-    if not look.settings.redis.url or why in OF_WRITES:
+    """Ask a Redis that did not answer. What stopped changes, or hooks, only a hook can end."""
+    if not look.settings.redis.url or why in OF_WRITES or why.startswith(NO_PACKAGE):
         return False
     return controls(look).data["on"] is not None
 
@@ -106,6 +106,8 @@ def _next(look: Look, why: str) -> str:
         return f"look at {look.settings.home}: its disk, its rights, who holds state.db"
     if why in OF_WRITES:
         return "mend that in the Redis of REDIS_URL; hooks try it again by themselves"
+    if why.startswith(NO_PACKAGE):
+        return "install it for that interpreter (docs/server-door.md), then start a new session"
     return ASK
 
 

@@ -23,6 +23,7 @@ SAID = {
 # What stops changes only: a server that can be read again may still be in one of these.
 OF_WRITES = frozenset(SAID[word] for word in ("NOPERM", "READONLY", "OOM", "MISCONF"))
 NO_PASSWORD = "it has no password configured, but the address has one"
+NO_PACKAGE = "its form needs the package redis"
 LOGIN_REFUSED = (SAID["WRONGPASS"], NO_PASSWORD)
 # An ERR is told by the server's own text, which is looked for and never repeated.
 _ERR = (

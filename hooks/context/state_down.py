@@ -55,7 +55,7 @@ def last(settings: Settings) -> dict[str, object]:
     {} where it never failed, or has served a hook since.
     """
     note = read_note(path_of(settings.home))
-    return note if note.get("of") == _configured(settings) else {}
+    return note if note and note.get("of") == _configured(settings) else {}
 
 
 def end(settings: Settings) -> None:

@@ -11,6 +11,7 @@ import sys
 from functools import partial
 
 from hooks.context.redis_faults import (
+    NO_PACKAGE,
     NONSENSE,
     SILENT,
     PackageMissing,
@@ -202,6 +203,6 @@ def _redis_py() -> Any:
         try:
             import redis
         except ImportError:
-            what = f"its form needs the package redis, which {sys.executable} does not have"
+            what = f"{NO_PACKAGE}, which {sys.executable} does not have"
             raise PackageMissing("REDIS_URL", what) from None
     return redis

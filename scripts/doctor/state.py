@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ def kept(look: Look) -> Iterator[Finding]:
     try:
         asked.ping()
     except PackageMissing:
-        yield Finding("note", _NOT_ASKED, "brainhooks doctor in a shell asks it")
+        yield Finding("note", _NOT_ASKED, f"{install_command(sys.executable)}, then ask again")
     except StateDown as err:
         yield Finding("warn", f"the Redis of REDIS_URL is out of reach: {err.what}", _CHECK)
         if err.what in LOGIN_REFUSED:

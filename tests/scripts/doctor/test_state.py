@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import time
 import venv
@@ -9,6 +11,7 @@ import venv
 import pytest
 
 from hooks.context import state_down
+from hooks.context.redis_faults import NO_PACKAGE
 from hooks.errors import SettingsError
 from hooks.settings import load
 from hooks.status_state import ELSEWHERE
@@ -120,6 +123,28 @@ def test_the_interpreter_of_the_hooks_needs_the_package_and_is_told_how_to_get_i
     assert missing.next == f"{python} -m pip install 'redis>=6.2'"
     (kept_in / "python").write_text(f"{sys.executable}\n")
     assert "has no package redis" not in str(list(kept(look)))
+
+
+def test_the_doctor_of_the_plugin_and_of_a_shell_write_the_same_command(look_at, tmp_path):
+    look, python = look_at(f"rediss://:{SECRET}@127.0.0.1:1"), without_redis(tmp_path)
+    kept_in = tmp_path / ".claude" / "plugins" / "data" / "brainhooks-brainhooks"
+    kept_in.mkdir(parents=True)
+    (kept_in / "python").write_text(f"{python}\n")
+    words = [python, "-I", "-S", str(ROOT / "hooks" / "__main__.py"), "verb", "doctor"]
+    env = {**look.env, "PATH": os.defpath}
+    done = subprocess.run(words, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    command = f"{python} -m pip install 'redis>=6.2'"
+    assert f"next: {command}\n" in done.stdout
+    assert "whether that Redis answers is not known" in done.stdout
+    assert command in [one.next for one in kept(look)]
+    assert SECRET not in done.stdout + done.stderr
+
+
+def test_what_only_the_interpreter_of_a_hook_lacks_is_told_by_both_too(look_at):
+    look = look_at(f"rediss://:{SECRET}@127.0.0.1:1")
+    state_down.mark(load(look.env), look.at, f"{NO_PACKAGE}, which /usr/bin/python3 does not have")
+    [(told, _)] = [(one.what, one) for name, one in examine(look) if NO_PACKAGE in one.what]
+    assert "/usr/bin/python3" in told
 
 
 @pytest.mark.parametrize("password", ["", SECRET])
