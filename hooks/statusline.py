@@ -66,7 +66,7 @@ def whole(facts: Facts) -> str:
     parts = [" ".join(name for name in names if name), *_filled(facts, of=True)]
     if any(facts.used):
         words = zip(("in", "out", "read", "write"), facts.used, strict=True)
-        parts.append(" ".join(f"{word} {amount(number)}" for word, number in words))
+        parts.append(" ".join(f"{word} {amount(number)}" for word, number in words if number))
     if facts.memories:
         parts.append("1 memory" if facts.memories == 1 else f"{facts.memories} memories")
     parts += _waiting(facts)

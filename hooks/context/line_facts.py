@@ -38,6 +38,7 @@ class Client(NamedTuple):
     model: str = ""
     window: int = 0  # of its model, in tokens
     context: int = 0  # tokens in it; 0 where it does not know
+    percent: float = 0  # of the window that they fill; 0 where it does not say
 
 
 class Facts(NamedTuple):
@@ -66,6 +67,7 @@ def client_of(said: Mapping[str, object]) -> Client:
         model=_text(model, "id"),
         window=_number(window, "context_window_size"),
         context=sum(_number(usage, name) for name in names),
+        percent=_share(window, "used_percentage"),
     )
 
 
@@ -133,8 +135,12 @@ def _state(settings: Settings, session: str, at: datetime) -> tuple[Counter, boo
 
 def _context(client: Client, counted: Context) -> tuple[int, int]:
     """Return the context's tokens and window: the agent's own word before what we counted."""
+    model, share = client.model or counted.model, client.percent
+    if share and not client.context:
+        window = client.window or window_of(model, counted.tokens)
+        return -int(-window * share // 100), window  # up: the percent that is shown is theirs
     tokens = client.context or counted.tokens
-    return tokens, client.window or window_of(client.model or counted.model, tokens)
+    return tokens, client.window or window_of(model, tokens)
 
 
 def _memories(home: str, session: str) -> int:
@@ -160,6 +166,11 @@ def _part(said: Mapping[str, object], name: str) -> Mapping[str, object]:
 def _text(said: Mapping[str, object], name: str) -> str:
     value = said.get(name)
     return value if isinstance(value, str) and "\0" not in value else ""
+
+
+def _share(said: Mapping[str, object], name: str) -> float:
+    value = said.get(name)
+    return value if type(value) in (int, float) and 0 <= value <= 100 else 0  # type: ignore[operator, return-value]
 
 
 def _number(said: Mapping[str, object], name: str) -> int:

@@ -45,7 +45,7 @@ COMMANDS = {
 
 
 class Door(NamedTuple):
-    """What enters once, in ``scripts.cli``."""
+    """What enters once, in ``scripts.app``."""
 
     env: Mapping[str, str]
     at: datetime
@@ -66,5 +66,5 @@ class Door(NamedTuple):
 def door(ctx: typer.Context) -> Door:
     found = ctx.find_object(Door)
     if found is None:
-        raise RuntimeError("a command runs below scripts.cli, which makes the Door")
+        raise RuntimeError("a command runs below scripts.app, which makes the Door")
     return found

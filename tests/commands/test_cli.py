@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from scripts.cli import run
+from scripts.app import run
 from scripts.commands import COMMANDS
 from tests.support.run_cli import run_cli
 from tests.support.run_hook import ROOT

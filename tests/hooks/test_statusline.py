@@ -162,7 +162,8 @@ def test_a_silent_redis_is_asked_once_and_then_left_alone(home, current):
         env = {"REDIS_URL": f"redis://127.0.0.1:{server.getsockname()[1]}"}
         for _ in range(2):
             assert run(home, said(current), env=env)[0] == "web main"
-        assert len(met) == 1
+        ((connection, _),) = met
+        connection.close()
 
 
 def _accept(server, met):
@@ -190,6 +191,42 @@ def test_the_command_of_the_package_gives_the_same_line(home, current):
         check=False,
     )
     assert done.stdout.decode()[:-1] == run(home, said(current))[0]
+
+
+@pytest.mark.parametrize("words", [(), ("--segment",)])
+def test_the_command_of_the_package_loads_nothing_of_the_other_commands(home, current, words):
+    entry = "from scripts.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-S", "-X", "importtime", "-c", entry, "statusline", *words],
+        input=json.dumps(said(current)).encode(),
+        env={**agent_env(home), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+    )
+    names = set(LOADED.findall(done.stderr.decode()))
+    assert (done.returncode, "hooks.statusline" in names) == (0, True)
+    assert (HEAVY | {"re", "typer", "scripts.app"}) & names == set()
+
+
+def test_counts_of_nothing_are_left_out():
+    facts = Facts(project="web", used=Usage(0, 1_200, 0, 5))
+    assert whole(facts) == "web | out 1.2k write 5"
+    assert whole(Facts(project="web")) == "web"
+
+
+@pytest.mark.parametrize(
+    ("window", "line"),
+    [
+        ({"used_percentage": 34, "context_window_size": 1_000_000}, "ctx 34% of 1M"),
+        ({"used_percentage": 8.6, "current_usage": None}, "ctx 8% of 200k"),
+        ({"used_percentage": 34, "current_usage": {"input_tokens": 20_000}}, "ctx 10% of 200k"),
+        ({"used_percentage": "34"}, "ctx 0% of 200k"),
+        ({"used_percentage": -1}, "ctx 0% of 200k"),
+        ({"used_percentage": True}, "ctx 0% of 200k"),
+    ],
+)
+def test_a_share_alone_is_taken_where_the_agent_gives_no_tokens(home, current, window, line):
+    assert f"| {line} |" in run(home, said(current, context_window=window))[0]
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ LAYERS = [
     ("doors", "hooks.dispatch"),
     ("doors", "hooks.server"),
     ("doors", "scripts.cli"),
+    ("doors", "scripts.app"),
     ("doors", "scripts.commands"),
     ("doors", "scripts.commands.*"),
     ("uses", "hooks.events.*"),
