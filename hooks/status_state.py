@@ -82,16 +82,20 @@ def _written(path: str) -> int:
 
 def _failed(look: Look, data: Mapping[str, Any]) -> Piece:
     note = state_down.last(look.settings)
-    since = parse_iso(note.get("since"))
-    if since is None:
+    if parse_iso(note.get("since")) is None:
         return Piece(data)
     data = {**data, "failed": {"since": note["since"], "why": str(note.get("why", ""))}}
     why = data["failed"]["why"]
-    if not 0 <= (look.at - since).total_seconds() <= RECENT_S or _is_back(look, why):
+    if not _is_recent(look) or _is_back(look, why):
         return Piece(data)
     what = f"the sessions' state was out of reach at {_clock(data)}: {data['failed']['why']}; "
     what += "until it is back, guards and counters rest and nothing else does"
     return Piece(data, (Problem("yellow", what, _next(look, why)),))
+
+
+def _is_recent(look: Look) -> bool:
+    since = parse_iso(state_down.last(look.settings).get("since"))
+    return since is not None and 0 <= (look.at - since).total_seconds() <= RECENT_S
 
 
 def _is_back(look: Look, why: str) -> bool:
@@ -137,12 +141,17 @@ def controls(look: Look) -> Piece:
     from hooks.errors import StateDown
 
     data: dict[str, Any] = {"on": None, "until": ""}
+    problems = []
     if not state_down.is_marked(look.settings, look.at):
         try:
             data = switch.look(look.settings, look.at, WAIT_S)._asdict()
-        except (StateDown, SettingsError):  # the piece before tells why
+        except SettingsError:  # the piece before tells it
             pass
-    return Piece(data, _damaged(look))
+        except StateDown as err:
+            if not _is_recent(look):  # else the piece before tells it, too
+                what = f"the sessions' state is out of reach: {err.what}; no guard acts meanwhile"
+                problems.append(Problem("yellow", what, _next(look, err.what)))
+    return Piece(data, (*problems, *_damaged(look)))
 
 
 def _damaged(look: Look) -> tuple[Problem, ...]:

@@ -24,6 +24,8 @@ SAID = {
 OF_WRITES = frozenset(SAID[word] for word in ("NOPERM", "READONLY", "OOM", "MISCONF"))
 NO_PASSWORD = "it has no password configured, but the address has one"
 NO_PACKAGE = "its form needs the package redis"
+UNTRUSTED = "its certificate is not trusted"
+NO_MASTER = "no sentinel knows a master of that name"
 LOGIN_REFUSED = (SAID["WRONGPASS"], NO_PASSWORD)
 # An ERR is told by the server's own text, which is looked for and never repeated.
 _ERR = (
@@ -56,8 +58,13 @@ def refusal(line: str) -> str:
 
 
 def is_refusal(what: str) -> bool:
-    """Say whether ``what`` is an answer of a server that did not do what it was asked."""
-    return what in SAID.values() or what in dict(_ERR).values() or what.startswith(_OTHER)
+    """Say whether what was asked was certainly not done: a server said so, or was never asked."""
+    return (
+        what in (UNTRUSTED, NO_MASTER)
+        or what in SAID.values()
+        or what in dict(_ERR).values()
+        or what.startswith(_OTHER)
+    )
 
 
 def err_of(line: str) -> str:

@@ -11,9 +11,11 @@ import sys
 from functools import partial
 
 from hooks.context.redis_faults import (
+    NO_MASTER,
     NO_PACKAGE,
     NONSENSE,
     SILENT,
+    UNTRUSTED,
     PackageMissing,
     broken,
     down,
@@ -130,9 +132,9 @@ def _unreached(err: BaseException) -> str:
     if getattr(err, "status_code", None) or type(err).__name__ in _WORDS:
         return _refused(err)
     if "CERTIFICATE_VERIFY_FAILED" in said:
-        return "its certificate is not trusted"
+        return UNTRUSTED
     if type(err).__name__ == "MasterNotFoundError":
-        return "no sentinel knows a master of that name"
+        return NO_MASTER
     if "imed out" in said or "imeout" in said:
         return SILENT
     return "it cannot be reached" if "onnect" in said else NONSENSE

@@ -161,9 +161,9 @@ def test_one_that_can_only_be_read_is_not_back(home, tmp_path):
 
 
 def test_a_failure_needs_nobody_any_more_after_a_while_and_can_still_be_seen(home, tmp_path):
-    settings = settings_of(home, "redis://elsewhere")
+    settings = Settings(str(home))
     installation(home, NOON)
-    state_down.mark(settings, NOON, "it was stopped")
+    state_down.mark(settings, NOON, "the disk was full")
     env, cwd = agent_env(home), str(tmp_path)
     soon = collect_status(settings, env, NOON + timedelta(minutes=9), cwd, "")
     assert soon["level"] == "yellow"

@@ -10,7 +10,7 @@ from hooks.settings import Redis, Secret
 from hooks.status import collect_status, render
 from hooks.verbs import VerbUsageError
 from hooks.verbs.controls import NotSwitchedError, run
-from tests.support.redis_servers import Server, binary, until
+from tests.support.redis_servers import Sentinels, Server, binary, until
 
 OFF = (
     "Controls are off on this installation, {}: the retry breaker, the read cache and the branch "
@@ -92,6 +92,15 @@ def test_where_a_silent_redis_may_have_the_switch_nobody_claims_to_know(ctx, tmp
         until(lambda: look(at.settings, at.at).on == (words == "on"))  # it had arrived
 
 
+def test_where_no_sentinel_knows_the_master_nobody_was_told_of_the_switch(ctx, tmp_path):
+    with Sentinels(tmp_path / "redis", binary("wheel")) as servers:
+        url = servers.url.replace("/sessions", "/others")
+        at = ctx._replace(settings=ctx.settings._replace(redis=Redis(Secret(url))))
+        _install(at)
+        with pytest.raises(NotSwitchedError, match="controls could not be switched off"):
+            run("off", at)
+
+
 def test_a_server_that_says_no_has_not_switched_them(ctx, tmp_path):
     with Server(tmp_path / "redis", binary("wheel"), "replicaof 127.0.0.1 1") as server:
         at = ctx._replace(settings=ctx.settings._replace(redis=Redis(Secret(server.url))))
@@ -119,6 +128,8 @@ def test_brain_status_says_where_nobody_can_tell(ctx):
     assert "controls      not known while the sessions' state is out of reach" in render(
         status_of(lost)
     )
+    [problem] = status_of(lost)["problems"]  # also where no hook has tried it yet
+    assert (problem["level"], "Connection refused" in problem["what"]) == ("yellow", True)
 
 
 def _install(ctx):
@@ -133,6 +144,9 @@ def _install(ctx):
         ("disable controls", OFF.format(OPEN_END)),
         ("  Disable Controls\n", OFF.format(OPEN_END)),
         ("ENABLE CONTROLS", "Controls are on."),
+        ("disable controls.", OFF.format(OPEN_END)),
+        ("Disable   controls !", OFF.format(OPEN_END)),
+        ("enable  controls!", "Controls are on."),
         ("/brainhooks:controls off", OFF.format(OPEN_END)),
         ("/brainhooks:controls", "Controls are on."),
     ],
@@ -148,9 +162,11 @@ def test_a_prompt_of_these_words_alone_is_answered_without_the_model(session, pr
     "prompt",
     [
         "please disable controls",
-        "disable controls.",
+        "disable controls?",
+        "disable controls..",
+        "disable controls" + " " * 90 + "now",
         "disable controls\nand go on",
-        "disable  controls",
+        "disable\ncontrols",
         "`disable controls`",
         "disable control",
     ],
