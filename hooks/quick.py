@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 VERB_PREFIX = "/brainhooks:"
 # What a person may also type, alone, in place of a verb.
 _WORDS = {"disable controls": "controls off", "enable controls": "controls on"}
+_SPOKEN = 64  # characters of a prompt that may be such words
 HINT = "!-- @"  # every marker's opener holds it, escaped in JSON or not
 STEPS_KNOWN = 3  # how many upgrade steps this version has (hooks.context.migrations.STEPS)
 
@@ -97,8 +98,16 @@ def verb_line(prompt: str) -> str:
     """Return a prompt that is a person's verb as ``/brainhooks:<verb> …``; "" for any other."""
     if prompt.lstrip().startswith(VERB_PREFIX):
         return prompt.lstrip()
-    words = _WORDS.get(prompt.strip().lower())
-    return VERB_PREFIX + words if words else ""
+    return VERB_PREFIX + words if (words := _WORDS.get(_spoken(prompt))) else ""
+
+
+def _spoken(prompt: str) -> str:
+    """Return a short prompt in small letters, single blanks, without a full stop at its end."""
+    said = prompt.strip().lower()
+    if len(said) > _SPOKEN:
+        return ""
+    said = said[:-1] if said.endswith((".", "!")) else said
+    return " ".join(word for word in said.split(" ") if word)
 
 
 def _prompt(event: Event, home: str) -> bool:

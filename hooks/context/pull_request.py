@@ -10,7 +10,7 @@ from hooks.context.shell_words import commands, operands, succeeded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import NamedTuple
 
     from hooks.context.shell_words import Command
@@ -47,12 +47,16 @@ class Request(NamedTuple):
     branch: str | None  # None: the one that is checked out; "": nobody can say
 
 
-def seen(event: Event) -> Request | None:
-    """Return what a successful tool call opened or merged, the last where it was several."""
+def seen(event: Event, host: Callable[[], str] = str) -> Request | None:
+    """Return what a successful tool call opened or merged, the last where it was several.
+
+    ``host`` gives the server of the repository's origin: it is asked for the result of a server's
+    tool that is a sentence and no object.
+    """
     if event.tool_name == "Bash":
         return _of_shell(event)
     verb = _MCP.get(event.tool_name.rpartition("__")[2]) if _is_mcp(event.tool_name) else None
-    return _of_mcp(event, verb) if verb else None
+    return _of_mcp(event, verb, host) if verb else None
 
 
 def _is_mcp(tool: str) -> bool:
@@ -68,7 +72,8 @@ def _of_shell(event: Event) -> Request | None:
     for one in reversed(ran):
         done = _done(one)
         if done == "opened":
-            return _opened(one, ran, output, one in succeeded(text))
+            proven = one in succeeded(text)
+            return _opened(one, ran, output, proven, "||" in text)
         if done == "merged" and one in succeeded(text) and _is_merged(one, output):
             return _merged(one, _away(ran))
     return None
@@ -87,10 +92,12 @@ def _away(ran: Sequence[Command]) -> bool:
     return any(one.program in ("cd", "pushd") for one in ran)
 
 
-def _opened(one: Command, ran: Sequence[Command], output: str, proven: bool) -> Request | None:
+def _opened(
+    one: Command, ran: Sequence[Command], output: str, proven: bool, hidden: bool
+) -> Request | None:
     """The address stands on a line of its own; several, or "already exists", prove nothing."""
     urls = {url for line in output.splitlines() if (url := address(line.strip()))}
-    quiet = all(other == one or _is_quiet(other) for other in ran)
+    quiet = not hidden and all(other == one or _is_quiet(other) for other in ran)
     if len(urls) != 1 or "already exists" in output or not (proven or quiet):
         return None
     url = urls.pop()
@@ -156,7 +163,7 @@ def _merged(one: Command, away: bool) -> Request:
     return Request(kind, "merged", "", "", target if target and unknown is None else unknown)
 
 
-def _of_mcp(event: Event, done: str) -> Request | None:
+def _of_mcp(event: Event, done: str, host: Callable[[], str]) -> Request | None:
     """A server's own tool: the arguments name the request, or the result its address."""
     text = "\n".join(_texts(event.tool_response))
     kind = "merge request" if event.tool_name.endswith("_merge_request") else "pull request"
@@ -166,9 +173,8 @@ def _of_mcp(event: Event, done: str) -> Request | None:
         )
         merged = '"merged":true' in text.replace(" ", "") and _is_number(number)
         return Request(kind, done, number, "", "") if merged else None
-    urls = {url for piece in text.split('"') if (url := address(piece.strip()))}
     branch = next((str(event.tool_input[name]) for name in _HEADS if name in event.tool_input), "")
-    url = urls.pop() if len(urls) == 1 else ""
+    url = _of_object(event.tool_response) or _of_text(text, host)
     if not url:
         return None
     return Request(kind, done, url.rpartition("/")[2], url, branch.rpartition(":")[2])
@@ -176,6 +182,37 @@ def _of_mcp(event: Event, done: str) -> Request | None:
 
 _NUMBERS = ("pullNumber", "pull_number", "merge_request_iid", "mergeRequestIid")
 _HEADS = ("head", "source_branch", "sourceBranch")
+
+
+_PAGES = ("html_url", "web_url")  # GitHub's and GitLab's name for the page of a request
+
+
+def _of_object(response: object) -> str:
+    """Return the address that an object names as its page."""
+    from scripts.swarm_v2.wire_json import load_object
+
+    for found in (response, *(load_object(text) for text in _texts(response))):
+        if isinstance(found, dict):
+            for name in _PAGES:
+                value = found.get(name)
+                if isinstance(value, str) and address(value):
+                    return value
+    return ""
+
+
+def _of_text(text: str, host: Callable[[], str]) -> str:
+    """Return the one address in a text: alone in quotes, or in a sentence one of our server."""
+    quoted = {url for piece in text.split('"') if (url := address(piece.strip()))}
+    if quoted:
+        return quoted.pop() if len(quoted) == 1 else ""
+    words = "".join(" " if char in _AROUND else char for char in text[:_READ]).split()
+    urls = {url for word in words if (url := address(word.rstrip(".,;:!?")))}
+    url = urls.pop() if len(urls) == 1 else ""
+    return url if url and url.split("/")[2].partition(":")[0] == host() else ""
+
+
+_AROUND = frozenset("()[]{}<>'\"`|*")
+_READ = 16_384  # characters of a text that are read
 
 
 def _texts(response: object) -> Iterator[str]:

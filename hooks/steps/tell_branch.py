@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from hooks.reply import Reply
 
 _DEFAULT = "Unless the change is meant to land on it directly, make a branch for it first."
-_CHECK = "No git command of this session did that: check what is checked out before you go on."
+_SENDER = "brainhooks: "
+_CHECK = "No command that I saw here did that: check what is checked out before you go on."
 
 
 def run(ctx: Ctx) -> Sequence[Reply]:
@@ -48,7 +49,7 @@ def run(ctx: Ctx) -> Sequence[Reply]:
 
     if head is not None or works is not None:
         update(ctx, edit)
-    return (Say("\n".join(said)),) if said else ()
+    return (Say("\n".join(_SENDER + text for text in said)),) if said else ()
 
 
 def _note(
@@ -62,7 +63,7 @@ def _note(
             return
         was = shown(before) if before else "a detached HEAD"
         now = f"{_where(head)}, the default branch" if head.default else _where(head)
-        said.append(f"The branch of this working copy changed from {was} to {now}. {_CHECK}")
+        said.append(f"the branch of this working copy changed from {was} to {now}. {_CHECK}")
     if own and elsewhere(ran):
         heads = {}  # another working copy may be what was switched: it begins anew
     after["heads"] = latest(heads, head.key, head.name)
@@ -73,7 +74,9 @@ def _where(head: Head) -> str:
 
 
 def _works_on_default(ctx: Ctx, head: Head | None, ran: Sequence[Command]) -> Head | None:
-    """Return the default branch that this event changed something on."""
+    """Return the default branch that this event changed something on; what failed did not."""
+    if ctx.event.name != "PostToolUse":
+        return None
     file = ctx.event.tool_input.get("file_path") or ctx.event.tool_input.get("notebook_path")
     if ctx.event.tool_name in EDITS and isinstance(file, str):
         head = look(os.path.dirname(file))

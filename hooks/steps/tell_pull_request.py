@@ -26,8 +26,20 @@ def run(ctx: Ctx) -> Sequence[Reply]:
         return ()
     from hooks.context.pull_request import seen
 
-    request = seen(ctx.event)
+    request = seen(ctx.event, lambda: _host(ctx))
     return () if request is None else _tell(ctx, request)
+
+
+def _host(ctx: Ctx) -> str:
+    """Return the server of the repository's origin; "" where none is known."""
+    import os
+
+    from hooks.context.git_files import find, origin
+    from hooks.context.remote import canonical_remote
+
+    repo = find(os.path.realpath(ctx.event.cwd)) if os.path.isdir(ctx.event.cwd) else None
+    remote = canonical_remote(origin(repo, ctx.env).url) if repo is not None else None
+    return (remote or "").partition("/")[0].partition(":")[0]
 
 
 def _tell(ctx: Ctx, request: Request) -> Sequence[Reply]:
@@ -70,7 +82,7 @@ def _resolved(request: Request, pulls: dict[str, str], here: str) -> tuple[str, 
 def _text(request: Request, url: str, branch: str, here: str) -> str:
     from hooks.context.branch import shown
 
-    what = f"The {request.kind}"
+    what = f"brainhooks: the {request.kind}"
     if url or request.number:
         what = f"{what} {url or '#' + request.number}"
     of = f" of {shown(branch)}" if branch else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.git import git
 
-CHANGED = "The branch of this working copy changed from `feat/x` to `other`."
+CHANGED = "brainhooks: the branch of this working copy changed from `feat/x` to `other`."
 URL = "https://git.example.org/shop/web/pull/12"
 
 
@@ -42,8 +42,8 @@ def test_the_sessions_own_switch_is_no_news_and_its_pull_request_is_told_once(
     assert client.run("please open a pull request").rc == 0
     told = api.requests()[-1].text
     assert "changed from" not in told
-    assert told.count(f"The pull request {URL} of `feat/y` is open.") == 1
-    assert told.count(f"The pull request {URL} of `feat/y` was merged.") == 1
+    assert told.count(f"brainhooks: the pull request {URL} of `feat/y` is open.") == 1
+    assert told.count(f"brainhooks: the pull request {URL} of `feat/y` was merged.") == 1
 
 
 def test_a_first_edit_on_the_default_branch_is_told(client, api):

@@ -75,6 +75,7 @@ NOTHING = {
     "two addresses": ("gh pr create --fill", f"{URL}\nhttps://github.com/a/b/pull/1"),
     "what another program printed": ("gh pr create | tail; cat notes.txt", URL),
     "a log": ("gh pr create || git log -1", URL),
+    "a failure that is hidden": ("gh pr create --fill || true", URL),
     "a variable decides": ("gh pr $verb --fill", URL),
     "a function nobody calls": ("f() { gh pr create; }; cat x", URL),
     "another address": ("gh pr create", "https://github.com/shop/web/pull/12?x=<b>"),
@@ -180,6 +181,41 @@ def test_a_servers_own_tool_opens_and_merges():
     assert seen(opened) == Request(PULL, "opened", "12", URL, "feat/x")
     merged = server("merge_pull_request", {"pullNumber": 12}, '{"sha":"a","merged": true}')
     assert seen(merged) == Request(PULL, "merged", "12", "", "")
+
+
+API = "https://api.github.com/repos/shop/web/pulls/12"
+RESULTS = {
+    "GitHub's object": f'{{"url": "{API}", "html_url": "{URL}", "diff_url": "{URL}.diff"}}',
+    "GitLab's object": f'{{"iid": 7, "web_url": "{URL}"}}',
+    "a sentence": f"Created pull request: {URL}.",
+    "a link": f"Opened [#12]({URL}) for feat/x, see <{URL}>",
+}
+
+
+@pytest.mark.parametrize("text", RESULTS.values(), ids=RESULTS)
+def test_the_page_that_a_result_names_is_the_requests(text):
+    opened = seen(server("create_pull_request", {}, text), lambda: "github.com")
+    assert opened == Request(PULL, "opened", "12", URL, "")
+
+
+def test_a_result_may_be_the_object_itself():
+    event = server("create_pull_request", {})._replace(tool_response={"html_url": URL})
+    assert seen(event) == Request(PULL, "opened", "12", URL, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "host"),
+    [
+        (f"Created {URL}", "git.example.org"),
+        (f"Created {URL}", ""),
+        (f"Created {URL}, not https://github.com/a/b/pull/1", "github.com"),
+        (f"Created {URL}x", "github.com"),
+        ('{"html_url": "https://github.com/shop/web"}', "github.com"),
+        ('{"html_url": 12}', "github.com"),
+    ],
+)
+def test_a_text_of_another_server_or_with_several_addresses_proves_nothing(text, host):
+    assert seen(server("create_pull_request", {}, text), lambda: host) is None
 
 
 @pytest.mark.parametrize(

@@ -33,14 +33,14 @@ def edit(mine, path, **fields):
     return mine.fire("PostToolUse.Edit", tool_input=given, **fields)
 
 
-CHANGED = "The branch of this working copy changed from `feat/x` to `other`."
+CHANGED = "brainhooks: the branch of this working copy changed from `feat/x` to `other`."
 
 
 def test_a_branch_that_changed_outside_is_told_at_the_next_prompt_and_once(work, project):
     git(project, "switch", "-qc", "other")
     told = work.prompt("hello").context
     assert CHANGED in told
-    assert "No git command of this session did that" in told
+    assert "No command that I saw here did that" in told
     assert "changed" not in work.prompt("again").context
     assert bash(work, "ls").context == ""
 
@@ -206,7 +206,7 @@ def test_the_folder_of_the_session_may_be_gone(work, tmp_path):
     assert bash(work, "ls", cwd=str(tmp_path / "gone")).rc == 0
 
 
-DEFAULT = "`main` is the default branch of this repository."
+DEFAULT = "brainhooks: `main` is the default branch of this repository."
 
 
 @pytest.fixture
@@ -229,6 +229,14 @@ def test_the_first_commit_on_the_default_branch_is_told(on_main):
     assert bash(on_main, "echo git commit").context == ""
     assert DEFAULT in bash(on_main, "sed -i s/a/b/ a.txt && git commit -qam x").context
     assert bash(on_main, "git commit -qam y").context == ""
+
+
+def test_an_edit_or_a_commit_that_failed_tells_nothing(on_main, project):
+    given = {**recorded("PostToolUse.Edit")["tool_input"], "file_path": str(project / "a.txt")}
+    failed = on_main.fire("PostToolUseFailure.Read", tool_name="Edit", tool_input=given)
+    assert failed.context == ""
+    assert bash(on_main, "git commit -qam x", "PostToolUseFailure").context == ""
+    assert DEFAULT in edit(on_main, project / "a.txt").context
 
 
 @pytest.mark.parametrize("name", ["Write", "MultiEdit", "NotebookEdit"])
