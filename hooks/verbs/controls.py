@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hooks.context.controls import Controls
 
-OFF = "the retry breaker, the read cache and the branch signals do nothing; memory goes on"
+OFF = "the retry breaker, the read cache and the signals do nothing; memory goes on"
 
 
 class NotSwitchedError(HookError):

@@ -29,7 +29,7 @@ def test_the_words_alone_switch_controls_without_the_model_and_for_the_next_sess
     assert answer.rc == 0
     assert answer.text.endswith(
         "Controls are off on this installation, until you switch them on (`controls on`): the "
-        "retry breaker, the read cache and the branch signals do nothing; memory goes on."
+        "retry breaker, the read cache and the signals do nothing; memory goes on."
     )
     assert api.received[before:] == [], "the words reached the model"
     assert not any(fail(client, api))
