@@ -13,7 +13,7 @@ from hooks.verbs.controls import NotSwitchedError, run
 from tests.support.redis_servers import Sentinels, Server, binary, until
 
 OFF = (
-    "Controls are off on this installation, {}: the retry breaker, the read cache and the branch "
+    "Controls are off on this installation, {}: the retry breaker, the read cache and the "
     "signals do nothing; memory goes on."
 )
 OPEN_END = "until you switch them on (`controls on`)"
