@@ -143,4 +143,4 @@ def test_a_switch_in_a_redis_that_no_hook_reaches_is_stored_all_the_same(home, p
         (key,) = server.keys()
         assert key.endswith(":controls:switch")
         said = run_cli("brain_status", home=home, env={"REDIS_URL": url}).stdout
-        assert said.startswith("brainhooks: controls are off on this installation")
+        assert "controls are off on this installation" in said.splitlines()[0]
