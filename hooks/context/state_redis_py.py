@@ -23,6 +23,7 @@ from hooks.context.redis_faults import (
     refusal,
 )
 from hooks.context.state_redis import SWAP, Names, names_of, swap_words
+from hooks.errors import StateDown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class RedisPyState:
     def _ask(self, question: Callable[[], Any]) -> Any:
         try:
             return translated(question)
-        except Exception:
+        except StateDown:
             forget_clients()  # the next event begins with a new one
             raise
 
