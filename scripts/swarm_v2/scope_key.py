@@ -126,6 +126,37 @@ def applies_to(key: object, identity: Identity) -> bool:
     return can_resolve(parsed.scope, identity) and key == resolve_scope_key(parsed.scope, identity)
 
 
+class DirtyKey(NamedTuple):
+    """One instance inside a space, as a change names it."""
+
+    scope_key: str
+    id: str
+
+
+def dirty_key(scope_key: str, document_id: str) -> str:
+    """Return the text of one changed instance: scope key, NUL, id.
+
+    The id may hold NUL; a scope key cannot, it writes one as ``%00``.
+    """
+    return f"{scope_key}\0{document_id}"
+
+
+def parse_dirty_key(text: str) -> DirtyKey | None:
+    """Read what ``dirty_key`` wrote; None where no canonical scope key stands before a NUL."""
+    scope_key, nul, document_id = text.partition("\0")
+    return DirtyKey(scope_key, document_id) if nul and is_scope_key(scope_key) else None
+
+
+def encode_identity(identity: Identity) -> str:
+    """Return a text that two identities share only when both parts are equal.
+
+    Absent and empty differ, unlike in ``resolve_scope_key``: what was computed for nobody must
+    not be handed to somebody whose name is missing. Lone surrogates are written as they are.
+    """
+    parts = ("-" if part is None else f"{len(part)}:{part}" for part in identity)
+    return "|".join(parts)
+
+
 def _segment(scope: str, part: str, value: object) -> str:
     wanted = f"{scope} scoped memory operations require a {part}"
     if value is None or value == "":

@@ -16,7 +16,10 @@ from scripts.swarm_v2.scope_key import (
     ScopeKeyError,
     applies_to,
     can_resolve,
+    dirty_key,
+    encode_identity,
     is_scope_key,
+    parse_dirty_key,
     parse_scope_key,
     principal_of,
     resolve_scope_key,
@@ -161,3 +164,40 @@ def test_any_text_is_either_canonical_or_no_key_and_never_an_error(text: str) ->
         assert resolve_scope_key(parsed.scope, Identity(*parsed[1:])) == text
     assert isinstance(scope_of(text), str)
     assert principal_of(text) is None or text.startswith("session:")
+
+
+@pytest.mark.parametrize("row", VECTORS["dirty_key"], ids=ascii)
+def test_a_dirty_key_is_written_and_read_as_in_the_vectors(row: dict[str, Any]) -> None:
+    assert dirty_key(row["scope_key"], row["id"]) == row["key"]
+    assert parse_dirty_key(row["key"]) == (row["parsed"]["scopeKey"], row["parsed"]["id"])
+    assert scope_of(row["scope_key"]) == row["parsed"]["scope"]
+
+
+@pytest.mark.parametrize("row", VECTORS["dirty_key_invalid"], ids=ascii)
+def test_what_begins_with_no_scope_key_is_no_dirty_key(row: dict[str, Any]) -> None:
+    assert parse_dirty_key(row["key"]) is None
+
+
+@quick
+@given(scopes, identities, anything)
+def test_a_dirty_key_comes_back_whatever_its_id_holds(
+    scope: str, identity: Identity, document_id: str
+) -> None:
+    key = resolve_scope_key(scope, identity)
+    assert parse_dirty_key(dirty_key(key, document_id)) == (key, document_id)
+
+
+@pytest.mark.parametrize("row", VECTORS["memo_guard"], ids=lambda row: row["name"])
+def test_two_identities_are_told_apart_as_in_the_vectors(row: dict[str, Any]) -> None:
+    first = encode_identity(_identity(row["steps"][0]["identity"]))
+    found = [encode_identity(_identity(step["identity"])) == first for step in row["steps"]]
+    assert found == [step["ok"] for step in row["steps"]]
+
+
+missing = st.none() | st.just("") | st.text(alphabet=st.sampled_from("a|:-1"), max_size=4)
+
+
+@quick
+@given(st.builds(Identity, missing, missing), st.builds(Identity, missing, missing))
+def test_an_encoded_identity_is_that_of_nobody_else(one: Identity, other: Identity) -> None:
+    assert (encode_identity(one) == encode_identity(other)) == (one == other)

@@ -1,0 +1,1 @@
+"""Scoped memory: one document, an instance per space, person and session."""

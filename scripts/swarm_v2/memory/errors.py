@@ -1,0 +1,50 @@
+"""The one way in which scoped memory says no: a stable code, a sentence, the next step."""
+
+from __future__ import annotations
+
+from scripts.swarm_v2.errors import StoreError
+
+# Callers compare codes, people read sentences. A code is never renamed or given another meaning.
+CODES = {
+    "identity-in-commit": "a commit, read or argument names whose instance it is",
+    "field-unknown": "a commit or request has a field that does not exist",
+    "request-invalid": "what was sent is no commit and no request",
+    "scope-unknown": "the scope is none of space, user, session",
+    "scope-key-malformed": "a scope key is not canonical",
+    "identity-missing": "the scope needs a principal or session that the credential lacks",
+    "instance-unnamed": "a derived write or a serving read does not name its instance",
+    "instance-refused": "only the holder of the space's lease may name an instance",
+    "instances-ambiguous": "two instances of one document, and no right to name them",
+    "document-invalid": "the value is not JSON that can be stored and read back as it is",
+    "document-too-large": "the document is over the stated size",
+    "document-too-deep": "the document is nested over the stated depth",
+    "id-invalid": "the document id is empty, too long, or not Unicode text",
+    "space-invalid": "the space is empty, unknown, or not Unicode text",
+    "link-invalid": "a link is not {id, scope, path}",
+    "link-cross-space": "a link leads out of its space",
+    "link-circle": "following a document's redirect comes back to it, or does not end",
+    "stale-base": "another commit moved a written document since it was read",
+    "stale-read": "another commit moved a document that the commit relies on",
+    "lease-held": "another process holds the space's lease",
+    "lease-lost": "the lease is not held, or no longer",
+    "session-retired": "the session was ended for good",
+    "session-missing": "the session is not open",
+    "credential-refused": "the credential proves nobody",
+    "store-busy": "the store did not answer in time; nothing was written",
+    "store-damaged": "the store does not hold what was written to it",
+    "watch-invalid": "the watch or its schema cannot be read",
+    "identity-changed": "one transaction or memo was handed a second identity",
+    "derivation-failed": "a derivation raised; its last good result stays",
+}
+
+
+class MemoryRefused(StoreError):
+    """A commit, read or session was refused; nothing was written.
+
+    ``code`` is one of ``CODES``; ``facts`` hold what a program may act on (``current`` is the
+    sequence number that a stale base met).
+    """
+
+    def __init__(self, code: str, sentence: str, hint: str = "", **facts: object) -> None:
+        self.code, self.hint, self.facts = code, hint, facts
+        super().__init__(sentence)
