@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from scripts.swarm_v2.memory.document import check_id, check_space, encode
+from scripts.swarm_v2.memory.address import InstanceKey
+from scripts.swarm_v2.memory.document import check_id, check_space, decode, encode
 from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.memory.store import ABSENT
 from scripts.swarm_v2.scope_key import SESSION, is_scope_key, scope_of
 from scripts.swarm_v2.wire_json import dumps
 
@@ -12,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import NamedTuple
 
-    from scripts.swarm_v2.memory.store import Basis, Commit, Op, Seen
+    from scripts.swarm_v2.memory.store import Basis, Commit, Op, Seen, Write
+    from scripts.swarm_v2.scope_key import DirtyKey
 else:
     from hooks.record import NamedTuple
 
@@ -57,7 +60,7 @@ def prepare(space: str, commit: Commit) -> Prepared:
     return Prepared(puts, dumps(dict(notes), sort_keys=True) if notes else None)
 
 
-def _text(write) -> str:  # type: ignore[no-untyped-def]
+def _text(write: Write) -> str:
     if write.op not in OPS:
         raise MemoryRefused("request-invalid", f"there is no operation {write.op!r}")
     if write.op in ("set", "patch"):
@@ -121,6 +124,48 @@ def merge_into(target: object, patch: object) -> object:
         else:
             merged[name] = value
     return merged
+
+
+def scrubbed(text: str, mask: object) -> str:
+    """Return a stored value or patch without the members that ``mask`` removes (JSON null)."""
+    if not any(dumps(name) in text for name in _removed(mask)):
+        return text
+    return dumps(_pruned(decode(text), mask), sort_keys=True)
+
+
+def _removed(mask: object) -> Iterable[str]:
+    if isinstance(mask, dict):
+        for name, value in mask.items():
+            if value is None:
+                yield name
+            yield from _removed(value)
+
+
+def _pruned(value: object, mask: object) -> object:
+    if not isinstance(value, dict) or not isinstance(mask, dict):
+        return value
+    for name in value.keys() & mask.keys():
+        if mask[name] is None:
+            del value[name]
+        else:
+            value[name] = _pruned(value[name], mask[name])
+    return value
+
+
+def stale(code: str, key: tuple[str, str, str], current: int) -> MemoryRefused:
+    """Return the refusal of a commit that saw another head of ``key``: (space, scope key, id)."""
+    what = "is not there any more" if current == ABSENT else f"is at {current} now"
+    sentence = f"{key[2]!r} {what}; read it again and decide anew"
+    return MemoryRefused(code, sentence, key=InstanceKey(*key), current=current)
+
+
+def cut(keys: Iterable[DirtyKey], limit: int) -> list[DirtyKey]:
+    """Return a page by id, then scope key: ``limit`` of them, and what else has the last id."""
+    ordered = sorted(keys, key=lambda one: (one.id, one.scope_key))
+    end = limit
+    while 0 < end < len(ordered) and ordered[end].id == ordered[end - 1].id:
+        end += 1
+    return ordered[:end]
 
 
 def after_prefix(prefix: str) -> str | None:

@@ -5,7 +5,7 @@
 with the patches of later revisions merged into it. ``patch_bytes`` is 0 where there are none: then
 ``live`` shows the value as it is. It always is for documents of up to ``SMALL`` characters.
 ``revision`` by commit is the change feed; nothing is ever deleted from it, ``gone`` revisions have
-lost their values. ``basis`` has one row with an empty ``entity`` for each instance that is recorded.
+lost their values. ``basis`` has one row with an empty ``entity`` for each recorded instance.
 """
 
 from __future__ import annotations
