@@ -12,6 +12,7 @@ CODES = {
     "request-too-large": "a line to a server, or what a watch would show at once, is over its size",
     "scope-unknown": "the scope is none of space, user, session",
     "scope-key-malformed": "a scope key is not canonical",
+    "scope-key-mismatch": "a scope key stands beside a scope that is not its own",
     "identity-missing": "the scope needs a principal or session that the credential lacks",
     "instance-unnamed": "a derived write or a serving read does not name its instance",
     "instance-refused": "only the holder of the space's lease may name an instance",

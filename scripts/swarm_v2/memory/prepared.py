@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scripts.swarm_v2.memory.address import InstanceKey
-from scripts.swarm_v2.memory.document import check_id, check_space, decode, encode
+from scripts.swarm_v2.memory.document import check_id, check_space, decode, encode, is_link
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.store import ABSENT
 from scripts.swarm_v2.scope_key import SESSION, is_scope_key, scope_of
@@ -113,9 +113,9 @@ def merge_into(target: object, patch: object) -> object:
 
     For values that nobody else holds: thousands of patches of one large object.
     """
-    if not isinstance(patch, dict):
+    if not isinstance(patch, dict) or is_link(patch):
         return patch
-    merged = target if isinstance(target, dict) else {}
+    merged = target if isinstance(target, dict) and not is_link(target) else {}
     for name, value in patch.items():
         if value is None:
             merged.pop(name, None)

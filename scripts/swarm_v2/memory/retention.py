@@ -6,17 +6,17 @@ rows of the principal ``p2`` with those of ``p``.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
+from hooks.clock import from_epoch, iso
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.scope_key import SESSION, parse_scope_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
 
     from scripts.swarm_v2.memory.sessions import SessionRegistry
-    from scripts.swarm_v2.memory.store import DocumentStore
+    from scripts.swarm_v2.memory.store import Document, DocumentStore
 
     # Told the space and the session key: drops what a process keeps in memory of that session.
     Forget = Callable[[str, str], None]
@@ -36,16 +36,26 @@ class Retention:
         forget: Iterable[Forget] = (),
     ) -> None:
         self._store, self._registry = store, registry
-        self._kept = timedelta(days=kept_days)
+        self._kept_s = kept_days * 86400
         self._forget = tuple(forget)
 
     def end(self, session_key: str, at: datetime) -> None:
         """Mark a session as ended in every space; nothing is deleted yet.
 
+        Sessions of this key that are open here are closed.
+
         Raises:
             MemoryRefused: ``scope-key-malformed`` for what is no whole session key.
         """
-        raise NotImplementedError
+        parsed = parse_scope_key(session_key)
+        if parsed is None or parsed.scope != SESSION:
+            sentence = "only a session ends, and only by its whole key"
+            raise MemoryRefused("scope-key-malformed", sentence)
+        if self._registry is not None:
+            for session in self._registry.with_key(session_key):
+                self._registry.close(session, "session-retired")
+        for space in self._store.spaces():
+            self._store.retire(space, session_key, iso(at))
 
     def sweep(self, now: datetime) -> list[tuple[str, str]]:
         """Delete what is due; return each space and session key that lost its rows.
@@ -53,4 +63,38 @@ class Retention:
         Watchers get tombstones. A session that is open here, or wrote after the time from
         which its mark counts, was resumed: it is left alone.
         """
-        raise NotImplementedError
+        before = iso(from_epoch(now.timestamp() - self._kept_s))
+        # boundary: which spaces an ended session is marked in, for the length of a sweep.
+        due: dict[str, list[str]] = {}
+        for space in self._store.spaces():
+            for session_key in self._store.retired(space, before):
+                due.setdefault(session_key, []).append(space)
+        return [
+            (space, session_key)
+            for session_key, spaces in due.items()
+            if not self._resumed(session_key, spaces, before)
+            for space in spaces
+            if self._drop(space, session_key, now)
+        ]
+
+    def _resumed(self, session_key: str, spaces: list[str], before: str) -> bool:
+        if self._registry is not None and self._registry.with_key(session_key):
+            return True
+        return any(
+            revision.at >= before
+            for space in spaces
+            for document in self._each(space, session_key)
+            for revision in self._store.history(space, session_key, document.id, limit=1)
+        )
+
+    def _each(self, space: str, session_key: str) -> Iterator[Document]:
+        after = ""
+        while page := self._store.select(space, (session_key,), after=after):
+            yield from page
+            after = page[-1].id
+
+    def _drop(self, space: str, session_key: str, now: datetime) -> bool:
+        seq = self._store.drop_session(space, session_key, iso(now))
+        for forget in self._forget:
+            forget(space, session_key)
+        return seq > 0

@@ -154,9 +154,9 @@ class SessionRegistry:
         """Return each space that has an open session."""
         return list(dict.fromkeys(space for space, _ in self._sessions))
 
-    def is_open(self, session_key: str) -> bool:
-        """Say whether a session with this key is open in any space."""
-        return any(one.session_key == session_key for one in self._sessions.values())
+    def with_key(self, session_key: str) -> list[Session]:
+        """Return the open sessions of this very key, in any space."""
+        return [one for one in self._sessions.values() if one.session_key == session_key]
 
 
 def _usable(session_id: object) -> bool:
