@@ -62,6 +62,8 @@ def drop_session(db: Database, space: str, session_key: str, at: str) -> int:
     for branch, document_id in db.rows(sql, (space, session_key)):
         batch.put(str(branch), Put(str(document_id), session_key, "erase"))
     db.run("DELETE FROM basis WHERE space = ? AND action_scope_key = ?", (space, session_key))
+    # The mark goes too: what is kept of a session is bounded, and one that comes back is new.
+    db.run("DELETE FROM retired WHERE space = ? AND session_key = ?", (space, session_key))
     return batch.log(Commit("system", at=at), None)
 
 

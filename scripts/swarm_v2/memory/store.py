@@ -220,7 +220,8 @@ if TYPE_CHECKING:
         def drop_session(self, space: str, session_key: str, at: str) -> int:
             """Erase every instance and basis row of exactly this session key, in one commit.
 
-            Watchers get tombstones. Returns the commit's number, 0 where there was nothing.
+            The mark that it ended goes with them. Watchers get tombstones. Returns the
+            commit's number, 0 where there was nothing.
             """
             ...
 
