@@ -73,6 +73,7 @@ class Derivation(NamedTuple):
     name: str
     output: Output
     run: Callable[[Transaction, Roots], object]
+    reads_roots: bool = False  # every one of them: other roots ask for another run
 
 
 class Outcome(NamedTuple):
@@ -117,7 +118,9 @@ def depth_of(log: Iterable[Logged]) -> Scope:
     return max(found, key=SCOPES.index, default=SPACE)
 
 
-def residue(seen: Iterable[Seen], scope_key: str, identity: Identity) -> list[InstanceKey]:
+def residue(
+    seen: Iterable[Seen | InstanceKey], scope_key: str, identity: Identity
+) -> list[InstanceKey]:
     """Return what ``identity`` must not have, to be served by the instance ``scope_key``.
 
     An instance is narrower than no document that was present when it was made. So its inputs at
@@ -130,7 +133,7 @@ def residue(seen: Iterable[Seen], scope_key: str, identity: Identity) -> list[In
         scope = scope_of(one.scope_key)
         if SCOPES.index(scope) > above and can_resolve(scope, identity):
             found.append(InstanceKey(one.space, resolve_scope_key(scope, identity), one.id))
-    return found
+    return list(dict.fromkeys(found))
 
 
 def present(store: DocumentStore, keys: Iterable[InstanceKey]) -> list[InstanceKey]:
@@ -165,9 +168,9 @@ def outcome(
         ScopeKeyError: a redirect leads to a session, and ``identity`` has none.
     """
     document_id = derivation.output.id
-    rows = _rows(store, space, document_id, identity)
+    rows = rows_of(store, space, document_id, identity)
     depth = narrower_of(narrower_of(derivation.output.scope, floor), depth_of(log))
-    depth = _below_redirects(rows, depth, identity)
+    depth = below_redirects(rows, depth, identity)
     keys = chain(depth, identity)
     writes = []
     for place, scope in enumerate((*broader(depth), depth)):
@@ -185,15 +188,17 @@ def outcome(
     return Outcome(keys[-1], tuple(writes), seen, (basis,))
 
 
-def _rows(
+def rows_of(
     store: DocumentStore, space: str, document_id: str, identity: Identity
 ) -> dict[str, Document]:
+    """Return the instances of a document that ``identity`` can reach, by their keys."""
     keys = [resolve_scope_key(one, identity) for one in SCOPES if can_resolve(one, identity)]
     found = store.read_many(space, [DirtyKey(key, document_id) for key in keys])
     return {name.scope_key: document for name, document in found.items()}
 
 
-def _below_redirects(rows: dict[str, Document], depth: Scope, identity: Identity) -> Scope:
+def below_redirects(rows: dict[str, Document], depth: Scope, identity: Identity) -> Scope:
+    """Return how deep the stored redirects lead ``identity`` from ``depth``."""
     place = SCOPES.index(depth)
     while place + 1 < len(SCOPES):
         row = rows.get(resolve_scope_key(SCOPES[place], identity))
