@@ -121,13 +121,11 @@ class DocumentLoader:
         """Return the sequence number of an instance without reading its body."""
         key = self.key_of(address)
         name = CacheKey(key.scope_key, key.id, HEAD)
+        if self.at_seq is not None or name._replace(kind=DOCUMENT) in self._cached:
+            document = self.load_instances((key,))[key]
+            return ABSENT if document is None else document.seq
         if name not in self._cached:
-            document = self._cached.get(name._replace(kind=DOCUMENT))
-            if document is None:
-                self._cached[name] = self.store.heads((key,), branch=self.branch)[key]
-            else:
-                absent = isinstance(document, (_Absent, int))
-                self._cached[name] = ABSENT if absent else document.seq
+            self._cached[name] = self.store.heads((key,), branch=self.branch)[key]
         seq = self._cached[name]
         return seq if isinstance(seq, int) else ABSENT
 

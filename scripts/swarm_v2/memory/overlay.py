@@ -15,12 +15,18 @@ if TYPE_CHECKING:
 
     K = TypeVar("K")
     V = TypeVar("V")
-    Typed = Generic[K, V]
-else:
-    Typed = object
+else:  # importing typing costs more than all of this module's work
+
+    class Generic:
+        __slots__ = ()
+
+        def __class_getitem__(cls, _: object) -> object:
+            return cls
+
+    K = V = None
 
 
-class Overlay(Typed):
+class Overlay(Generic[K, V]):
     """A ``dict`` in what it answers; ``fork`` gives an independent one, sharing what is equal."""
 
     __slots__ = ("_base", "_own", "_size")
@@ -35,24 +41,21 @@ class Overlay(Typed):
         return self._size
 
     def __contains__(self, key: object) -> bool:
-        if self._own:
-            mine = self._own.get(key, self)  # type: ignore[call-overload]
-            if mine is not self:
-                return mine is not MISSING
+        if key in self._own:
+            return self._own[key] is not MISSING
         return key in self._base
 
     def __getitem__(self, key: K) -> V:
-        if self._own:
-            mine: Any = self._own.get(key, self)
-            if mine is MISSING:
-                raise KeyError(key)
-            if mine is not self:
-                value: V = mine
-                return value
-        return self._base[key]
+        found: V = self._own[key] if key in self._own else self._base[key]
+        if found is MISSING:
+            raise KeyError(key)
+        return found
 
     def get(self, key: K, default: V | None = None) -> V | None:
-        return self[key] if key in self else default
+        try:
+            return self[key]
+        except KeyError:
+            return default
 
     def __setitem__(self, key: K, value: V) -> None:
         self._size += key not in self

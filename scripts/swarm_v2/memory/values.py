@@ -1,0 +1,175 @@
+"""What a walked graph amounts to: a document's value with its links replaced by their targets.
+
+A link stands as it was written where its target is being built already (a circle), where it
+lies deeper than ``MAX_LINK_DEPTH`` containers, and where the whole would exceed ``MAX_NODES``.
+A target that is not there, or that the schema rejects, leaves its member out and makes a list's
+item null.
+"""
+
+from __future__ import annotations
+
+from scripts.swarm_v2.memory.address import Address
+from scripts.swarm_v2.memory.document import MISSING
+from scripts.swarm_v2.memory.selectors import EVERYTHING, as_link, locate
+from scripts.swarm_v2.memory.traversal import MAX_HOPS, target
+from scripts.swarm_v2.scope_key import SPACE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NamedTuple
+
+    from scripts.swarm_v2.memory.address import InstanceKey
+    from scripts.swarm_v2.memory.document import Link
+    from scripts.swarm_v2.memory.loader import DocumentLoader
+    from scripts.swarm_v2.memory.selectors import Schema
+    from scripts.swarm_v2.memory.traversal import SchemaMemo
+
+    Wanted = tuple[Schema, ...]
+else:
+    from hooks.record import NamedTuple
+
+MAX_LINK_DEPTH = 48  # containers around a link that is still followed
+MAX_NODES = 500_000  # JSON values in one result: the largest index with all its memories
+
+
+class MemoKey(NamedTuple):
+    """An address as it was asked for, by the name of its scope, and what was wanted there."""
+
+    address: Address
+    schemas: tuple[str, ...]
+
+
+class Built(NamedTuple):
+    value: object
+    size: int
+
+
+def flat(schemas: Iterable[Schema]) -> Wanted:
+    """Return schemas without branches whose union is wanted, each once, in one order."""
+    found: dict[str, Schema] = {}
+    heap = list(schemas)
+    seen: set[int] = set()
+    while heap:
+        schema = heap.pop()
+        if schema.everything:
+            return (EVERYTHING,)
+        if id(schema) in seen:
+            continue
+        seen.add(id(schema))
+        if schema.any_of is not None:
+            heap += schema.any_of
+        elif not schema.nothing:
+            found[schema.text] = schema
+    return tuple(found[text] for text in sorted(found))
+
+
+class ValueBuilder:
+    """Builds from what a loader has cached; never asks the store."""
+
+    def __init__(self, loader: DocumentLoader, memo: SchemaMemo) -> None:
+        """Bind ``memo`` to the loader's identity.
+
+        Raises:
+            MemoryRefused: ``identity-changed`` where the memo is another identity's.
+        """
+        memo.bind(loader.identity)
+        self._loader, self._memo = loader, memo
+        self._open: set[MemoKey] = set()  # being built, around where we are
+        self._size = 0
+        self._cut = False  # some link was left standing since the innermost build began
+
+    def build(self, root: Address, key: InstanceKey, schema: Schema) -> object:
+        """Return the value at a root whose instance is ``key``; MISSING where there is none."""
+        return self._build(root, key, flat((schema,)), MISSING, 0)
+
+    def _build(
+        self, address: Address, key: InstanceKey, wanted: Wanted, standing: object, depth: int
+    ) -> object:
+        outer, before, self._cut = self._cut, self._size, False
+        chain: list[MemoKey] = []  # redirects in a row; a loop, since a call each would be too deep
+        try:
+            value = self._follow(address, key, wanted, standing, depth, chain)
+        finally:
+            self._open.difference_update(chain)
+        if not self._cut:
+            built = Built(value, self._size - before)
+            self._memo.values.update((name, built) for name in chain)
+        self._cut = self._cut or outer
+        return value
+
+    def _follow(
+        self,
+        address: Address,
+        key: InstanceKey,
+        wanted: Wanted,
+        standing: object,
+        depth: int,
+        chain: list[MemoKey],
+    ) -> object:
+        texts = tuple(schema.text for schema in wanted)
+        while True:
+            name = MemoKey(address, texts)
+            built = self._memo.values.get(name)
+            if built is not None and self._size + built.size <= MAX_NODES:
+                self._size += built.size
+                return built.value
+            if built is not None or name in self._open:
+                self._cut = True
+                return MISSING if name in chain else standing
+            chain.append(name)
+            self._open.add(name)
+            document = self._loader.cached(key)
+            if document is None or document.deleted:
+                return MISSING
+            found, rest = locate(document.value, address.path)
+            link = as_link(found)
+            if link is None:
+                return MISSING if rest else self._take(found, wanted, depth)
+            behind = target(self._loader.space, link, self._loader.identity)
+            if behind is None:
+                return MISSING
+            if len(chain) > MAX_HOPS:
+                self._cut = True
+                return MISSING
+            address, key = self._address(link, rest), behind
+
+    def _address(self, link: Link, rest: tuple[str, ...]) -> Address:
+        return Address(self._loader.space, link.id, link.scope or SPACE, link.path + rest)
+
+    def _take(self, value: object, wanted: Wanted, depth: int) -> object:
+        link = as_link(value)
+        if link is not None:
+            return self._behind(link, value, wanted, depth)
+        accepting = [schema for schema in wanted if schema.accepts(value)]
+        if value is MISSING or not accepting:
+            return MISSING
+        self._size += 1
+        if isinstance(value, dict):
+            return self._members(value, accepting, depth + 1)
+        if isinstance(value, list):
+            items = flat(schema.items for schema in accepting if schema.items is not None)
+            taken = [self._take(one, items, depth + 1) for one in value]
+            return [None if one is MISSING else one for one in taken]
+        return value
+
+    def _members(
+        self, value: dict[str, object], accepting: list[Schema], depth: int
+    ) -> dict[str, object]:
+        members: dict[str, object] = {}
+        for name, one in value.items():
+            schemas = [schema.member(name) for schema in accepting]
+            wanted = flat(schema for schema in schemas if schema is not None)
+            taken = self._take(one, wanted, depth) if wanted else MISSING
+            if taken is not MISSING:
+                members[name] = taken
+        return members
+
+    def _behind(self, link: Link, standing: object, wanted: Wanted, depth: int) -> object:
+        key = target(self._loader.space, link, self._loader.identity)
+        if key is None or not wanted:
+            return MISSING
+        if depth > MAX_LINK_DEPTH or self._size >= MAX_NODES:
+            self._cut = True
+            return standing
+        return self._build(self._address(link, ()), key, wanted, standing, depth)
