@@ -23,7 +23,7 @@ else:
     from hooks.record import NamedTuple
 
 MAX_SCHEMA_BYTES = 64 << 10
-MAX_SCHEMA_DEPTH = 48  # containers of the schema's own text; real ones stay below 12
+MAX_SCHEMA_DEPTH = 48  # schemas inside schemas; real ones stay below 12
 MAX_BRANCHES = 256  # of all anyOf together
 TYPES = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
 _WORDS = frozenset(("type", "properties", "additionalProperties", "items", "anyOf"))
@@ -230,7 +230,7 @@ def _check(source: object, depth: int) -> int:
         raise MemoryRefused(
             "watch-invalid", f"a schema is true, false, or made of {sorted(_WORDS)}"
         )
-    if depth > MAX_SCHEMA_DEPTH:
+    if depth >= MAX_SCHEMA_DEPTH:
         raise MemoryRefused("watch-invalid", f"the schema is nested deeper than {MAX_SCHEMA_DEPTH}")
     _check_type(source.get("type", "null"))
     named, branches = source.get("properties", {}), source.get("anyOf", [])
