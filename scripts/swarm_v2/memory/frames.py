@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from scripts.swarm_v2.memory.address import InstanceKey
 from scripts.swarm_v2.memory.document import (
     MAX_INTEGER,
     SCOPES,
     check_id,
     check_space,
-    is_link,
     links,
     parse_link,
 )
 from scripts.swarm_v2.memory.errors import MemoryRefused
-from scripts.swarm_v2.scope_key import is_scope_key, resolve_scope_key, scope_of
+from scripts.swarm_v2.scope_key import is_scope_key, scope_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scripts.swarm_v2.scope_key import Identity, Scope
+    from scripts.swarm_v2.scope_key import Scope
 
 MAX_BRANCH = 200
 _FRAME = frozenset({"space", "number", "since", "seq", "reset", "upserts", "removes"})
@@ -71,18 +69,6 @@ class SyncFrame(NamedTuple):
     @property
     def empty(self) -> bool:
         return not (self.upserts or self.removes or self.reset)
-
-
-def entry_key(space: str, entry: Upsert | Remove, own: Identity) -> InstanceKey:
-    """Return the instance that an entry is about; without a key it is the receiver's own.
-
-    Raises:
-        ScopeKeyError: no key, and ``own`` has no instance at that scope.
-    """
-    key = entry.scope_key
-    if key is None:
-        key = resolve_scope_key(entry.scope, own)
-    return InstanceKey(space, key, entry.id)
 
 
 def encode(frame: SyncFrame) -> dict[str, object]:
@@ -151,8 +137,7 @@ def _upsert(body: object) -> Upsert:
         raise MemoryRefused("request-invalid", sentence)
     value = fields.get("value")
     for link in links(value):
-        if is_link(link):
-            parse_link(link)
+        parse_link(link)
     scope, key = _instance(fields)
     seq = _number(fields, "seq", 1)
     return Upsert(check_id(fields.get("id")), scope, seq, value, deleted, key, _branch(fields))

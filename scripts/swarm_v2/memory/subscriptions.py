@@ -185,8 +185,11 @@ class SubscriptionServer:
             touched = [one for one in _watches(session).values() if one.tracked.touches(dirty)]
             if not touched:
                 return None
+            went = _held(touched, dirty)
             changed = self._refresh(cache, touched, dirty)
-            whole = any(cache.has(one.branch, one.key) for one in changed if _erased(one))
+            went -= _held(touched, dirty)
+            went |= {(one.branch, one.key) for one in changed if _erased(one)}
+            whole = any(cache.has(branch, key) for branch, key in went)
         everything = whole or cache.wants_everything(session.keyed)
         if whole:
             self._evaluate_all(session, cache)
@@ -284,6 +287,12 @@ class SubscriptionServer:
 
 def _watches(session: Session) -> dict[str, Watch]:
     return {name: one for name, one in session.watches.items() if isinstance(one, Watch)}
+
+
+def _held(watches: Iterable[Watch], keys: set[DirtyKey]) -> set[tuple[str, DirtyKey]]:
+    return {
+        (one.query.branch, key) for one in watches for key in keys if key in one.tracked.entities
+    }
 
 
 def _all_of(watches: Iterable[Watch]) -> list[Shown]:
