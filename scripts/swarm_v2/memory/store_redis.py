@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.store import Change, Document, Revision
 
 RIGHTS = (
-    *("+eval", "+evalsha", "+script|load", "+acl|whoami", "+type", "+time"),
+    *("+eval", "+evalsha", "+acl|whoami", "+type", "+time"),
     *("+get", "+set", "+del", "+exists", "+pttl", "+sadd", "+srem", "+smembers"),
     *("+hget", "+hmget", "+hgetall", "+hset", "+hsetnx", "+hdel", "+hkeys"),
     *("+lrange", "+lset", "+rpush", "+zadd", "+zrem", "+zrangebylex"),

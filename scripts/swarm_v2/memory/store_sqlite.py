@@ -7,7 +7,7 @@ import time
 from _thread import RLock
 
 from hooks.context.database import DamagedError, Database, UnfitError
-from hooks.errors import HookError
+from hooks.errors import HookError, StateError
 from scripts.swarm_v2.memory import sqlite_basis, sqlite_commit, sqlite_rows
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.prepared import check_session_key, cut
@@ -55,8 +55,11 @@ class SqliteStore:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - of the one loop of ``wait``
         database: Database | None = None,
+        opener: Callable[..., Database] | None = None,
     ) -> None:
         """Open ``path`` or make it; ``database`` is one that is open and has our tables.
+
+        ``opener(path, fault=…)`` opens a file that has other tables beside ours.
 
         ``wal`` is for a process that lives on: its commits do not wait for the disk (they survive
         the process; a power cut may take the newest ones, never a part of one), and the file goes
@@ -69,7 +72,7 @@ class SqliteStore:
         self._clock, self._sleep, self._wal = clock, sleep, False
         self._lock, self._lent, self._commits = RLock(), database is not None, 0
         with _Guarded(self._lock):
-            self._db = database or Database(path, SCHEMA, VERSION)
+            self._db = database or (opener or _own_file)(path, fault=_fault)
             own = self._db.number("PRAGMA application_id")
             if wal:
                 self._write_ahead()
@@ -246,6 +249,14 @@ class SqliteStore:
             self._db.rows("PRAGMA journal_mode=DELETE")
         except HookError:
             return  # somebody else has it open: the last one's WAL goes when it closes
+
+
+def _own_file(path: str, *, fault: Callable[..., HookError]) -> Database:
+    return Database(path, SCHEMA, VERSION, fault=fault)
+
+
+def _fault(path: str, what: str, *, damaged: bool) -> HookError:
+    return DamagedError(path, what) if damaged else StateError(path, what)
 
 
 class _Guarded:
