@@ -187,6 +187,11 @@ class Transaction:
         return self._store.heads(seen, branch=self._branch) == seen
 
     @property
+    def identity(self) -> Identity:
+        """Return who acts; nobody in particular where that was not said."""
+        return self._identity or NOBODY
+
+    @property
     def log(self) -> tuple[Logged, ...]:
         return tuple(self._log)
 
