@@ -101,7 +101,7 @@ def classify_reach(tracked: TrackedQuery) -> Reach:
     its key or by the scope it was asked for; or the identity could not even say which instance
     a link means. *Residue*: whoever lacks the same scoped link targets. *Pure*: anybody.
     """
-    keys = [key.scope_key for key in tracked.tracker.keys()]  # noqa: SIM118 - no dict
+    keys = [key.scope_key for key in tracked.tracker]
     keys += [document.scope_key for document in tracked.loader.present()]
     scoped = declared_scope(tracked.query.root) != SPACE or tracked.query.root.scope != SPACE
     if scoped or tracked.unresolved or any(key != SPACE for key in keys):

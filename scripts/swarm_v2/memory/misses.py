@@ -9,7 +9,7 @@ from scripts.swarm_v2.scope_key import SPACE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from scripts.swarm_v2.memory.address import InstanceKey
     from scripts.swarm_v2.memory.selectors import Selector
@@ -31,6 +31,9 @@ class MissLedger:
 
     def __len__(self) -> int:
         return len(self._selectors)
+
+    def __iter__(self) -> Iterator[InstanceKey]:
+        return iter(self._selectors)
 
     def keys(self) -> tuple[InstanceKey, ...]:
         return tuple(self._selectors)

@@ -16,7 +16,7 @@ from scripts.swarm_v2.scope_key import SPACE, can_resolve, encode_identity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import NamedTuple
 
     from scripts.swarm_v2.memory.document import Link
@@ -57,6 +57,9 @@ class SchemaTracker:
 
     def __len__(self) -> int:
         return len(self._selectors)
+
+    def __iter__(self) -> Iterator[InstanceKey]:
+        return iter(self._selectors)
 
     def keys(self) -> tuple[InstanceKey, ...]:
         return tuple(self._selectors)
