@@ -35,6 +35,7 @@ CODES = {
     "store-busy": "the store did not answer in time; nothing was written",
     "store-damaged": "the store does not hold what was written to it",
     "server-running": "another server serves this store already",
+    "server-full": "the server has as many clients as it serves",
     "server-gone": "there is no server at the address, or it ended the connection",
     "watch-invalid": "the watch or its schema cannot be read",
     "identity-changed": "one transaction or memo was handed a second identity",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 MAX_LINE = 8 << 20  # bytes of one line to the server: two documents of the largest size
+MAX_ANSWER = 16 << 20  # of one line to a client: a page, or one document in a frame
 MAX_HELLO = 8 << 10  # of the first line, which anybody may send
 MAX_ASKS = 2**53  # every reader of JSON keeps the number of a question exactly
 
@@ -81,7 +82,6 @@ ASKS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "commit": {"proposal": dict},
     "watch": {"watch": str, "id": str, "scope": str, "path": list, "schema": (dict, bool)},
     "unwatch": {"watch": str},
-    "graph": {},
 }
 REQUIRED = {
     "read": ("id",),
