@@ -29,8 +29,10 @@ class Write(NamedTuple):
     ``patch`` is a JSON merge patch (RFC 7396). ``delete`` leaves the history; ``erase`` takes
     the values of every earlier revision too and leaves a tombstone. An ``erase`` with a value, a
     merge patch, takes only the members that are null in it: out of the document as a patch does,
-    and out of every earlier revision. Deleting what is not there writes nothing. ``base`` is the sequence
-    number of the head the author saw (``ABSENT`` for none); None writes whatever stands there.
+    and out of every earlier revision. Deleting what is not there writes nothing.
+
+    ``base`` is the sequence number of the head the author saw (``ABSENT`` for none); None writes
+    whatever stands there.
     """
 
     id: str
