@@ -253,7 +253,7 @@ steps = st.lists(
 
 @quick
 @given(steps)
-def test_every_wait_ends_exactly_once_when_the_loads_it_met_have_ended(
+def test_every_wait_ends_exactly_once_when_the_loads_it_met_have_ended(  # noqa: C901
     todo: list[tuple[str, int]],
 ) -> None:
     loads, open_tickets, waits = PendingLoads(), [], []
