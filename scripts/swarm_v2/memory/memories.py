@@ -20,7 +20,7 @@ INDEX = "index"
 PREFIX = "memory/"
 PERSON = "person"  # the space of what a person lets cross projects: user instances only
 FLEET = "fleet"  # the space of what was accepted for everybody
-SHELF = "unknown"  # rows of no known project: ``check_space`` refuses it, so no session reads it
+SHELF = "shelf"  # rows of no known project: nobody opens a session in it, nothing indexes it
 DERIVED = ("context", "digest", "status")  # made from memories: they repeat their words
 SUMMARY_CHARS = 120
 _COPIED = ("type", "cls", "severity", "at", "priority", "until", "home")
@@ -75,18 +75,10 @@ def unlinked(slug: str, scope_key: str) -> Write:
     return Write(INDEX, scope_key, "patch", {"links": {slug: None}})
 
 
-def erasing(slugs: tuple[str, ...], scope_key: str, index: object) -> tuple[Write, ...]:
-    """Return what leaves no word of these memories of one instance in the store.
-
-    ``index`` is the value of that instance's index now. Its history quotes titles and first
-    words, so it is written anew over an erased one.
-    """
-    gone = tuple(Write(document_id(slug), scope_key, "erase") for slug in slugs)
-    if not isinstance(index, dict):
-        return gone
-    links = index.get("links")
-    kept = dict(links) if isinstance(links, dict) else {}
-    for slug in slugs:
-        kept.pop(slug, None)
-    anew = {**index, "links": kept}
-    return (*gone, Write(INDEX, scope_key, "erase"), Write(INDEX, scope_key, "set", anew))
+def erased(slug: str, scope_key: str) -> tuple[Write, Write]:
+    """Return what leaves no word of a memory in its instance: the text, and its link's history."""
+    gone = {"links": {slug: None}}
+    return (
+        Write(document_id(slug), scope_key, "erase"),
+        Write(INDEX, scope_key, "erase", gone),
+    )

@@ -11,7 +11,7 @@ lost their values. ``basis`` has one row with an empty ``entity`` for each recor
 from __future__ import annotations
 
 VERSION = 1
-SMALL = 8192  # a patched document of up to so many characters gets a new snapshot each time
+SMALL = 2048  # a patched document of up to so many characters gets a new snapshot each time
 SCHEMA = """
 CREATE TABLE head (
     space TEXT NOT NULL, branch TEXT NOT NULL, id TEXT NOT NULL, scope_key TEXT NOT NULL,

@@ -149,13 +149,15 @@ def test_search_finds_beginnings_of_words_and_text_without_blanks(brain, monkeyp
 def test_an_index_that_an_interpreter_without_fts5_left_behind_is_made_again(brain, monkeypatch):
     first = key()
     brain.post_marker(body("alpha"), first)
+    assert texts(brain.search("alp", WEB)) == ["alpha"]
     with monkeypatch.context() as without:
         without.setattr(local_words, "available", lambda db: False)
         brain.post_marker(body("beta"), key())
         brain.forget(first)
     brain.post_marker(body("gamma"), key())
-    assert local_words._is_current(brain._db)
+    assert not local_words.is_current(brain._db)
     assert texts(brain.search("bet", WEB)) == ["beta"]
+    assert local_words.is_current(brain._db)
     assert texts(brain.search("gam", WEB)) == ["gamma"]
     assert brain.search("alpha", WEB) == []
 
