@@ -28,7 +28,7 @@ from scripts.swarm_v2.memory.document import SCOPES
 from scripts.swarm_v2.memory.errors import MemoryRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from scripts.swarm_v2.memory.library import Memory
 
@@ -42,7 +42,7 @@ def watch(
     ctx: typer.Context,
     document_id: Annotated[
         str, typer.Argument(metavar="[ID]", help="A document; else every memory that is linked.")
-    ] = INDEX,
+    ] = "",
     scope: Scope = "",
     as_json: Json = False,
 ) -> None:
@@ -50,93 +50,106 @@ def watch(
     with refusals(as_json):
         here = whereabouts(door(ctx))
         scopes = [scope] if scope else [usual_scope(document_id, "")]
-        if document_id == INDEX and not scope:
+        if not document_id and not scope:
             scopes = list(SCOPES)
+        # Without an id the links are how memories are found, and no news of their own.
+        told = _Told(_say_json if as_json else _say_line, "" if document_id else INDEX)
         try:
-            _follow(here, document_id, scopes, as_json)
+            _follow(here, document_id or INDEX, scopes, told)
         except KeyboardInterrupt:
             pass
         except BrokenPipeError:
             flush_quietly()
 
 
-def _follow(here: Whereabouts, document_id: str, scopes: list[str], as_json: bool) -> None:
+def _follow(here: Whereabouts, document_id: str, scopes: list[str], told: _Told) -> None:
     """Print until the reader goes; a server that ends is replaced by the store, and back."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    known: dict[tuple[str, str], int] = {}
-    began = False
     while True:
         try:
             with closing(open_memory(here)) as memory:
-                _start(memory, document_id, scopes, known, as_json, silent=not began)
-                if not began:
-                    typer.echo(f"watching {document_id} ({', '.join(scopes)})", err=True)
-                began = True
-                _print_all(memory, known, as_json)
+                told.begin(_started(memory, document_id, scopes))
+                while _is_read(0):
+                    for frame in memory.frames(STEP_S):
+                        told.take(frame)
                 return
         except MemoryRefused as err:
-            if not began or err.code not in AGAIN:
+            if not told.began or err.code not in AGAIN:
                 raise
-            _listened(PAUSE_S)
+            _is_read(PAUSE_S)
 
 
-def _print_all(memory: Memory, known: dict[tuple[str, str], int], as_json: bool) -> None:
-    while _listened(0):
-        for frame in memory.frames(STEP_S):
-            _print(frame, known, as_json)
-
-
-def _start(
-    memory: Memory,
-    document_id: str,
-    scopes: list[str],
-    known: dict[tuple[str, str], int],
-    as_json: bool,
-    *,
-    silent: bool,
-) -> None:
-    """Watch each scope that there is; what it shows at first was there, unless it is news."""
-    watched = 0
+def _started(memory: Memory, document_id: str, scopes: list[str]) -> list[Mapping[str, object]]:
+    """Watch at each scope that this session has; return what that shows."""
+    frames = []
     for scope in list(scopes):
         try:
-            frame = memory.watch(f"{scope}/{document_id}", document_id, scope)
+            frames.append(memory.watch(f"{scope}/{document_id}", document_id, scope))
         except MemoryRefused as err:
             if err.code != "identity-missing" or len(scopes) == 1:
                 raise
             scopes.remove(scope)
-            continue
-        watched += 1
-        _print(frame, known, as_json, silent=silent)
+    return frames
 
 
-def _print(
-    frame: Mapping[str, object],
-    known: dict[tuple[str, str], int],
-    as_json: bool,
-    *,
-    silent: bool = False,
-) -> None:
-    for entry in _entries(frame, "upserts"):
-        name, seq = (str(entry["scope"]), str(entry["id"])), int(str(entry["seq"]))
-        news = known.get(name, 0) < seq
-        known[name] = seq
-        if news and not silent:
-            _say({"change": "forget" if entry.get("deleted") else "set", **entry}, as_json)
-    for entry in _entries(frame, "removes"):
-        if known.pop((str(entry["scope"]), str(entry["id"])), None) is not None and not silent:
-            _say({"change": "leave", **entry}, as_json)
+class _Told:
+    """What was printed, so that neither a new connection nor a second watch says it again."""
+
+    def __init__(self, say: Callable[[Mapping[str, object]], None], hidden: str = "") -> None:
+        self._say, self._hidden = say, hidden
+        self._known: dict[tuple[str, str], int] = {}
+        self.began = False
+
+    def begin(self, frames: list[Mapping[str, object]]) -> None:
+        """Take what a connection shows at first: at the very first one it is no news."""
+        shown = {_name(entry) for frame in frames for entry in _entries(frame, "upserts")}
+        if self.began:
+            for scope, document_id in self._known.keys() - shown:
+                self._gone({"id": document_id, "scope": scope})
+        for frame in frames:
+            self.take(frame)
+        if not self.began:
+            typer.echo("watching", err=True)
+        self.began = True
+
+    def take(self, frame: Mapping[str, object]) -> None:
+        for entry in _entries(frame, "upserts"):
+            name, seq = _name(entry), int(str(entry["seq"]))
+            news = self._known.get(name, 0) < seq
+            self._known[name] = seq
+            if news:
+                self._print({"change": "forget" if entry.get("deleted") else "set", **entry})
+            if entry.get("deleted"):
+                del self._known[name]
+        for entry in _entries(frame, "removes"):
+            if _name(entry) in self._known:
+                self._gone(entry)
+
+    def _gone(self, entry: Mapping[str, object]) -> None:
+        del self._known[_name(entry)]
+        self._print({"change": "gone", **entry})
+
+    def _print(self, change: Mapping[str, object]) -> None:
+        if self.began and change["id"] != self._hidden:
+            self._say(change)
 
 
-def _say(change: Mapping[str, object], as_json: bool) -> None:
-    if as_json:
-        line = json.dumps(change)
-    else:
-        what = summary(change["value"]) if "value" in change else ""
-        seq = change.get("seq", "")
-        line = plain(
-            f"{seq:>6}  {change['scope']:<7}  {change['change']:<6}  {change['id']}  {what}"
-        )
-    sys.stdout.write(line.rstrip() + "\n")
+def _name(entry: Mapping[str, object]) -> tuple[str, str]:
+    return str(entry["scope"]), str(entry["id"])
+
+
+def _say_json(change: Mapping[str, object]) -> None:
+    _write(json.dumps(change))
+
+
+def _say_line(change: Mapping[str, object]) -> None:
+    what = summary(change["value"]) if "value" in change else ""
+    head = f"{change.get('seq', ''):>6}  {change['scope']:<7}  {change['change']:<6}"
+    _write(plain(f"{head}  {change['id']}  {what}".rstrip()))
+
+
+def _write(line: str) -> None:
+    sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
@@ -145,7 +158,7 @@ def _entries(frame: Mapping[str, object], name: str) -> list[Mapping[str, object
     return found if isinstance(found, list) else []
 
 
-def _listened(wait_s: float) -> bool:
+def _is_read(wait_s: float) -> bool:
     """Say whether somebody may still read what is printed."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)

@@ -16,6 +16,7 @@ from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.evaluation_cache import EvaluationCache
 from scripts.swarm_v2.memory.preferences import NOTES
 from scripts.swarm_v2.memory.queries import Query
+from scripts.swarm_v2.memory.quoted import quoting
 from scripts.swarm_v2.memory.retention import Retention
 from scripts.swarm_v2.memory.seed_memo import ON_NOTE, SeedMemo
 from scripts.swarm_v2.memory.sessions import SessionRegistry
@@ -91,7 +92,8 @@ class MemoryRuntime:
     def read(self, session: Session, id: str, scope: Scope) -> Document | None:
         """Return the session's own instance, a tombstone too; redirects are followed.
 
-        What is derived is brought up to date before.
+        What is derived is brought up to date before; where another process has the lease it is
+        computed for this session alone, and not stored.
 
         Raises:
             MemoryRefused: ``identity-missing``, ``link-circle``, ``session-missing`` …
@@ -100,6 +102,9 @@ class MemoryRuntime:
         if id in DERIVATIONS:
             with self._standing.wanted(session, id):
                 self._settle()
+                speculated = self._standing.speculate(session, id)
+            if speculated is not None:
+                return speculated
         transaction = Transaction(self.store, session.space)
         transaction.act_as(session.identity)
         return transaction.document(Address(session.space, id, scope))
@@ -118,17 +123,32 @@ class MemoryRuntime:
     def commit(self, session: Session, proposal: object, at: str) -> int:
         """Admit and write an authored commit; return its number, 0 where nothing changed.
 
+        With what is erased go the derived documents that may quote it, and their histories.
+
         Raises:
             MemoryRefused: what is wrong with the proposal, ``stale-base``, ``stale-read`` …
         """
         asked = parse_proposal(proposal)
         if any(_first_note(one) for one in asked.writes):
             self._seeds.seed(session, at, ON_NOTE)
+        erased = {one.scope for one in asked.writes if one.op == "erase"}
+        # Before, so that a kill on the way leaves no words behind the memory; and after, since
+        # somebody may have made it again in between.
+        self._erase_quotes(session, erased, at)
         change = self._admission.commit_authored(asked, session, at)
         if change is None:
             return 0
         self._writers[(session.space, change.seq)] = session
+        self._erase_quotes(session, erased, at)
         return change.seq
+
+    def _erase_quotes(self, session: Session, scopes: set[Scope], at: str) -> None:
+        keys = [_own_key(session, scope) for scope in scopes]
+        writes = quoting(self.store, session.space, keys) if keys else ()
+        if writes:
+            carried = [write.scope_key for write in writes]
+            commit = self._admission.system(session.space, writes, at, carried=carried)
+            self.store.commit(session.space, commit)
 
     def watch(
         self,

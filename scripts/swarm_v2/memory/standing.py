@@ -5,13 +5,16 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from scripts.swarm_v2.memory.derivations import Roots
+from scripts.swarm_v2.memory.derivations import Roots, depth_of, narrower_of
 from scripts.swarm_v2.memory.derive_context import CONTEXT
 from scripts.swarm_v2.memory.derive_digest import DIGEST
 from scripts.swarm_v2.memory.derive_status import STATUS
 from scripts.swarm_v2.memory.memories import DERIVED
 from scripts.swarm_v2.memory.scheduler import Scheduler
 from scripts.swarm_v2.memory.sessions import Credential, Lease
+from scripts.swarm_v2.memory.store import ABSENT, Document
+from scripts.swarm_v2.memory.transactions import Transaction
+from scripts.swarm_v2.scope_key import resolve_scope_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,18 +58,24 @@ class Standing:
 
     def demand(self, session: Session, watch_id: str, node: str) -> None:
         """Let a session's watch want ``node``, and nothing else that it wanted before."""
-        if self._demands.get((session, watch_id)) == node:
+        before = self._demands.get((session, watch_id))
+        if before == node:
             return
-        self.undemand(session, watch_id)
-        self._serve(session).scheduler.demand(session.identity, [node])
+        scheduler = self._serve(session).scheduler
+        scheduler.demand(session.identity, [node])
         self._demands[(session, watch_id)] = node
+        if before is not None:
+            scheduler.undemand(session.identity, [before])
 
     def undemand(self, session: Session, watch_id: str) -> None:
-        """Take a watch's demand back, if it has one."""
+        """Take a watch's demand back, if it has one; the last one in a space frees its lease."""
         node = self._demands.pop((session, watch_id), None)
         serving = self._serving.get(session.space)
-        if node is not None and serving is not None:
-            serving.scheduler.undemand(session.identity, [node])
+        if node is None or serving is None:
+            return
+        serving.scheduler.undemand(session.identity, [node])
+        if all(one.space != session.space for one, _ in self._demands):
+            self.end(session.space)
 
     @contextmanager
     def wanted(self, session: Session, node: str) -> Iterator[None]:
@@ -104,6 +113,23 @@ class Standing:
         """Recompute what is dirty and due; say whether that changed anything."""
         self.reports = [one.scheduler.run_dirty(BUDGET) for one in self._serving.values()]
         return any(report.commits or (report.runs and report.left) for report in self.reports)
+
+    def speculate(self, session: Session, node: str) -> Document | None:
+        """Compute ``node`` for a session whose instance waits for a lease that is another's.
+
+        None where nothing waits. Nothing is written; its number is that of what is stored.
+        """
+        serving = self._serving[session.space]
+        if not serving.scheduler.left or serving.service.serves():
+            return None
+        derivation = next(one for one in ALL if one.output.id == node)
+        transaction = Transaction(self._store, session.space)
+        transaction.act_as(session.identity)
+        value = derivation.run(transaction, self._roots_of(session.space, session.identity))
+        scope = narrower_of(derivation.output.scope, depth_of(transaction.log))
+        key = resolve_scope_key(scope, session.identity)
+        stored = self._store.read(session.space, key, node)
+        return Document(session.space, key, node, stored.seq if stored else ABSENT, value)
 
     def due_s(self) -> float | None:
         """Return in how many seconds something that waits may run; None where nothing does."""
