@@ -23,7 +23,7 @@ from scripts.swarm_v2.memory.preferences import (
     read_preferences,
     style_item,
 )
-from scripts.swarm_v2.memory.transactions import Transaction
+from scripts.swarm_v2.memory.transactions import of_one_moment
 from scripts.swarm_v2.scope_key import SESSION, SPACE, USER, can_resolve, resolve_scope_key
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.derivations import Roots
     from scripts.swarm_v2.memory.preferences import Preferences
     from scripts.swarm_v2.memory.store import DocumentStore
-    from scripts.swarm_v2.memory.transactions import Logged
+    from scripts.swarm_v2.memory.transactions import Logged, Transaction
     from scripts.swarm_v2.scope_key import Identity, Scope
 
 TITLES = {
@@ -108,9 +108,7 @@ def run_for(
     Raises:
         MemoryRefused: as ``run``, and what the store says.
     """
-    tx = Transaction(store, roots.space)
-    tx.act_as(identity)
-    value = run(tx, roots)
+    value, tx = of_one_moment(store, roots.space, identity, lambda tx: run(tx, roots))
     return value, tx.log
 
 

@@ -6,12 +6,10 @@ from scripts.swarm_v2.memory.address import Address, InstanceKey, instance_key
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.scope_key import (
     SPACE,
-    USER,
     Identity,
     ScopeKeyError,
     applies_to,
     parse_scope_key,
-    resolve_scope_key,
 )
 
 TYPE_CHECKING = False
@@ -72,13 +70,3 @@ def check_circle(key: InstanceKey, passed: set[InstanceKey]) -> None:
     if len(passed) > MAX_HOPS:
         raise MemoryRefused("link-circle", f"a document redirects more than {MAX_HOPS} times")
     passed.add(key)
-
-
-def broader(scope_key: str) -> tuple[str, ...]:
-    """Return the keys that a narrower instance's chain passes: of a session, its user and space."""
-    parsed = parse_scope_key(scope_key)
-    if parsed is None or parsed.scope == SPACE:
-        return ()
-    if parsed.scope == USER:
-        return (SPACE,)
-    return (resolve_scope_key(USER, Identity(parsed.principal)), SPACE)

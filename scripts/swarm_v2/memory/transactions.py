@@ -1,8 +1,7 @@
 """One run, as one identity: what it read, what it writes, how narrow it came out.
 
 A *redirect* is a document whose whole value is one link. A reader follows it into its own
-instance. Where a run read something narrower than the output it declares, redirects lead from
-the declared address down to the instance that holds the value.
+instance, and so does a writer: what is rewritten is what it leads to.
 """
 
 from __future__ import annotations
@@ -10,32 +9,31 @@ from __future__ import annotations
 from scripts.swarm_v2.memory.address import (
     Address,
     InstanceKey,
-    declared_scope,
     instance_key,
 )
 from scripts.swarm_v2.memory.document import (
     MISSING,
-    SCOPES,
     at,
     is_link,
-    make_link,
     merge,
     parse_link,
 )
 from scripts.swarm_v2.memory.errors import MemoryRefused
-from scripts.swarm_v2.memory.redirects import NOBODY, broader, check_circle, hop, instance_for
-from scripts.swarm_v2.memory.store import ABSENT, Basis, Seen
+from scripts.swarm_v2.memory.redirects import NOBODY, check_circle, hop, instance_for
+from scripts.swarm_v2.memory.store import ABSENT, Seen
 from scripts.swarm_v2.scope_key import SESSION, SPACE, USER, DirtyKey, applies_to, scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import NamedTuple
 
     from scripts.swarm_v2.memory.store import Document, DocumentStore, Op
     from scripts.swarm_v2.scope_key import Identity, Scope
 else:
     from hooks.record import NamedTuple
+
+TRIES = 3
 
 
 class Annotated(NamedTuple):
@@ -148,39 +146,6 @@ class Transaction:
         self._put(key, "delete", None)
         return key
 
-    def write_result(self, output: Address, value: object) -> InstanceKey:
-        """Write a run's result as deep as the run came out; return the instance that holds it.
-
-        Redirects lead there from ``output``: space to user, user to session. One that stands
-        is never taken away, so a result is never shallower than the last.
-
-        Raises:
-            MemoryRefused: ``identity-missing``.
-        """
-        key = self._key(output)
-        scope = declared_scope(output)
-        while True:
-            onward = self._narrowed(key, scope)
-            if onward is None:
-                if SCOPES.index(scope) >= SCOPES.index(self.narrowest):
-                    break
-                onward = SCOPES[SCOPES.index(scope) + 1]
-                self._put(key, "set", make_link(output.id, onward))
-            scope = onward
-            key = self._key(Address(output.space, output.id, scope))
-        self._put(key, "set", value)
-        return key
-
-    def basis(self, action: str, output: InstanceKey, started: str = SPACE) -> Basis:
-        """Return what the run was made from, for the instance that holds its result.
-
-        ``started`` is the key the run was asked for at: its rows and those of every broader
-        key are dropped.
-        """
-        chain = dict.fromkeys((*broader(output.scope_key), *broader(started), started))
-        drop = tuple(key for key in chain if key != output.scope_key)
-        return Basis(action, output.scope_key, self.seen, drop)
-
     def consistent(self) -> bool:
         """Say whether everything read is still as it was read: one moment for all of it."""
         seen = {InstanceKey(one.space, one.scope_key, one.id): one.seq for one in self.seen}
@@ -278,10 +243,19 @@ class Transaction:
         scope = scope_of(key.scope_key)
         return Annotated(key.id, scope, op, value, base, None if scope == SPACE else key.scope_key)
 
-    def _narrowed(self, key: InstanceKey, scope: Scope) -> Scope | None:
-        """Return the narrower scope to which a standing narrowing redirect leads."""
-        value = self._value(key)
-        link = parse_link(value) if is_link(value) else None
-        if link is None or link.id != key.id or link.path or link.scope is None:
-            return None
-        return link.scope if SCOPES.index(link.scope) > SCOPES.index(scope) else None
+
+def of_one_moment(
+    store: DocumentStore, space: str, identity: Identity, run: Callable[[Transaction], object]
+) -> tuple[object, Transaction]:
+    """Return what ``run`` gave, and its transaction, where all that it read stood at one moment.
+
+    It runs again where something moved meanwhile, ``TRIES`` times; a store that changes faster
+    than it is read is taken as it was read last.
+    """
+    tries = TRIES
+    while True:
+        transaction = Transaction(store, space)
+        transaction.act_as(identity)
+        value, tries = run(transaction), tries - 1
+        if not tries or transaction.consistent():
+            return value, transaction

@@ -8,11 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scripts.swarm_v2.memory.address import Address, InstanceKey
+from scripts.swarm_v2.memory.derivations import Derivation, Output, Roots, outcome
 from scripts.swarm_v2.memory.document import MISSING, make_link
-from scripts.swarm_v2.memory.redirects import MAX_HOPS, broader
-from scripts.swarm_v2.memory.store import ABSENT, Basis, Commit, Seen, Write
+from scripts.swarm_v2.memory.redirects import MAX_HOPS
+from scripts.swarm_v2.memory.store import ABSENT, Commit, Seen, Write
 from scripts.swarm_v2.memory.store_sqlite import SqliteStore
-from scripts.swarm_v2.memory.transactions import Annotated, Transaction
+from scripts.swarm_v2.memory.transactions import TRIES, Annotated, Transaction, of_one_moment
 from scripts.swarm_v2.scope_key import DirtyKey, Identity, resolve_scope_key
 from tests.support.memory_stores import AT, SPACE, A, B, People, refusal
 
@@ -46,21 +47,6 @@ def acting(store: DocumentStore, identity: Identity) -> Transaction:
     transaction = Transaction(store, SPACE)
     transaction.act_as(identity)
     return transaction
-
-
-def run(people: People, identity: Identity, reads: Iterable[Address], value: object) -> InstanceKey:
-    """Run a derivation that reads so much, and commit its result as the scheduler does."""
-    transaction = acting(people.store, identity)
-    for address in reads:
-        transaction.read(address)
-    key = transaction.write_result(OUTPUT, value)
-    basis = [transaction.basis("context", key)]
-    service = people.registry.of(SPACE)[0]
-    commit = people.admission.derived(
-        SPACE, transaction.writes, transaction.seen, basis, service, AT
-    )
-    people.store.commit(SPACE, commit)
-    return key
 
 
 def shown(store: DocumentStore, identity: Identity, address: Address = OUTPUT) -> object:
@@ -203,20 +189,33 @@ def test_a_redirect_of_anothers_instance_leads_on_within_that_instance(
 # --- narrowing
 
 
+def run(people: People, identity: Identity, reads: Iterable[Address], value: object) -> str:
+    """Run a derivation that reads so much, and commit its result as the scheduler does."""
+
+    def reading(transaction: Transaction, roots: Roots) -> object:
+        transaction.read_many(reads)
+        return value
+
+    derivation = Derivation("context", Output("context"), reading)
+    transaction = acting(people.store, identity)
+    told = derivation.run(transaction, Roots(SPACE))
+    done = outcome(people.store, SPACE, derivation, identity, told, transaction.log)
+    service = people.registry.of(SPACE)[0]
+    commit = people.admission.derived(SPACE, done.writes, done.seen, done.basis, service, AT)
+    people.store.commit(SPACE, commit)
+    return done.key
+
+
 def test_a_result_is_written_as_deep_as_the_run_came_out(people: People) -> None:
     people.service()
     put(people.store, "digest", "space", 1)
     put(people.store, "preferences", USER_A, 1)
     put(people.store, "notes", SESSION_B1, 1)
     digest = Address(SPACE, "digest")
-    assert run(people, A1, [digest], "for all") == InstanceKey(SPACE, "space", "context")
+    assert run(people, A1, [digest], "for all") == "space"
     assert shown(people.store, B1) == "for all"
-    assert run(people, A1, [digest, PREFERENCES, NOTES], "A") == (
-        InstanceKey(SPACE, USER_A, "context")
-    )
-    assert run(people, B1, [digest, PREFERENCES, NOTES], "b1") == (
-        InstanceKey(SPACE, SESSION_B1, "context")
-    )
+    assert run(people, A1, [digest, PREFERENCES, NOTES], "A") == USER_A
+    assert run(people, B1, [digest, PREFERENCES, NOTES], "b1") == SESSION_B1
     rows = people.store.read_many(
         SPACE, [DirtyKey(key, "context") for key in ("space", USER_A, USER_B, SESSION_B1)]
     )
@@ -236,10 +235,8 @@ def test_a_rewrite_never_takes_a_redirect_away(people: People) -> None:
     put(people.store, "notes", SESSION_B1, 1)
     run(people, B1, [NOTES], "with notes")
     put(people.store, "notes", SESSION_B1, None, "erase")
-    key = run(people, B1, [NOTES, PREFERENCES], "without notes")
-    assert key.scope_key == SESSION_B1
-    assert run(people, B1, [], "nothing scoped").scope_key == SESSION_B1
-    assert run(people, A1, [], "nothing scoped").scope_key == USER_A
+    assert run(people, B1, [NOTES, PREFERENCES], "without notes") == SESSION_B1
+    assert run(people, B1, [], "nothing scoped") == SESSION_B1
     links = people.store.read_many(
         SPACE, [DirtyKey("space", "context"), DirtyKey(USER_B, "context")]
     )
@@ -247,6 +244,7 @@ def test_a_rewrite_never_takes_a_redirect_away(people: People) -> None:
         make_link("context", "user"),
         make_link("context", "session"),
     ]
+    assert shown(people.store, B1) == "nothing scoped"
     transaction = acting(people.store, B1)
     transaction.write(OUTPUT, "by hand")
     transaction.patch(OUTPUT, {"n": 1})
@@ -254,23 +252,67 @@ def test_a_rewrite_never_takes_a_redirect_away(people: People) -> None:
     assert {one.scope_key for one in transaction.writes} == {SESSION_B1}
 
 
-def test_a_result_declared_at_user_scope_begins_there(people: People) -> None:
+def test_a_runs_basis_replaces_that_of_every_broader_key_of_its_chain(people: People) -> None:
+    people.service()
     put(people.store, "notes", SESSION_B1, 1)
-    status = Address(SPACE, "status", "user")
-    for reads, depth in (([], USER_B), ([NOTES], SESSION_B1)):
-        transaction = acting(people.store, B1)
-        transaction.read_many(reads)
-        assert transaction.write_result(status, 1).scope_key == depth
-        assert {one.scope_key for one in transaction.writes} == {USER_B, depth}
+    put(people.store, "preferences", USER_A, 1)
+    run(people, A1, [], "probe")
+    assert [one.scope_key for one in people.store.basis(SPACE)] == ["space"]
+    run(people, A1, [PREFERENCES], "A")
+    run(people, B1, [NOTES], "b1")
+    recorded = {one.scope_key: one.seen for one in people.store.basis(SPACE, "context")}
+    assert recorded == {
+        USER_A: (Seen(SPACE, USER_A, "preferences", 2),),
+        SESSION_B1: (Seen(SPACE, SESSION_B1, "notes", 1),),
+    }
+    assert people.store.moved(SPACE, "context", USER_A) == []
+    put(people.store, "preferences", USER_A, 2)
+    assert len(people.store.moved(SPACE, "context", USER_A) or ()) == 1
+    assert people.store.moved(SPACE, "context", SESSION_B1) == []
 
 
-def test_a_result_that_needs_a_session_is_refused_where_nobody_has_one(
-    store: DocumentStore,
+numbers = count()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DocumentStore]:
+    store = SqliteStore(str(tmp_path_factory.mktemp("memory") / "memory.db"), wal=True)
+    yield store
+    store.close()
+
+
+EVERYBODY = (A1, A2, B1, B2)
+SCOPES: tuple[Any, ...] = ("space", "user", "session")
+
+
+@given(st.lists(st.tuples(st.sampled_from(EVERYBODY), st.sampled_from(SCOPES)), max_size=12))
+@quick
+def test_each_reads_what_was_last_written_for_it_and_nobody_elses(
+    shared: DocumentStore, runs: list[tuple[Identity, Any]]
 ) -> None:
-    put(store, "context", USER_A, make_link("context", "session"))
-    transaction = acting(store, Identity(A))
-    with refusal("identity-missing"):
-        transaction.write_result(Address(SPACE, "context", "user"), 1)
+    people = People(shared, f"space {next(numbers)}")
+    space, service = people.space, people.service()
+    keys = {who: [resolve_scope_key(scope, who) for scope in SCOPES] for who in EVERYBODY}
+    inputs = dict.fromkeys(Write("input", key, "set", 1) for some in keys.values() for key in some)
+    shared.commit(space, Commit("system", tuple(inputs), at=AT))
+    derivation = Derivation("context", Output("context"), lambda tx, roots: None)
+    link, rows = object(), dict[str, object]()  # what stands at each key
+    for number, (who, scope) in enumerate(runs):
+        transaction = Transaction(shared, space)
+        transaction.act_as(who)
+        transaction.read(Address(space, "input", scope))
+        done = outcome(shared, space, derivation, who, number, transaction.log)
+        commit = people.admission.derived(space, done.writes, done.seen, done.basis, service, AT)
+        shared.commit(space, commit)
+        depth = keys[who].index(done.key)
+        assert depth >= SCOPES.index(scope)
+        assert rows.get(done.key) is not link  # never taken away
+        rows.update({**dict.fromkeys(keys[who][:depth], link), done.key: number})
+        for one in EVERYBODY:
+            reader = Transaction(shared, space)
+            reader.act_as(one)
+            own = next(key for key in keys[one] if rows.get(key) is not link)
+            assert reader.read(Address(space, "context")) == rows.get(own, MISSING)
 
 
 # --- writes and bases
@@ -355,13 +397,43 @@ def test_an_input_that_appears_during_the_run_refuses_its_commit(people: People)
     service = people.service()
     transaction = acting(people.store, A1)
     assert transaction.read(NOTES) is MISSING
-    transaction.write_result(OUTPUT, "without notes")
+    transaction.write(OUTPUT, "without notes")
     put(people.store, "notes", "session:did%3Akey%3AzA:a1", 1)
     assert not transaction.consistent()
     commit = people.admission.derived(SPACE, transaction.writes, transaction.seen, (), service, AT)
     with refusal("stale-read"):
         people.store.commit(SPACE, commit)
     assert people.store.seq(SPACE) == 1
+
+
+@pytest.mark.parametrize("moves", [0, 1, 2, 7])
+def test_a_run_is_repeated_until_all_it_read_is_of_one_moment(
+    store: DocumentStore, moves: int
+) -> None:
+    put(store, "preferences", USER_A, 0)
+    told = []
+
+    def reading(transaction: Transaction) -> object:
+        first = transaction.read(PREFERENCES)
+        if len(told) < moves:
+            put(store, "preferences", USER_A, len(told) + 1)
+        told.append((first, transaction.read(NOTES)))
+        return first
+
+    value, transaction = of_one_moment(store, SPACE, A1, reading)
+    assert len(told) == min(moves + 1, TRIES)
+    assert value == len(told) - 1
+    assert transaction.identity == A1
+    assert transaction.consistent() == (moves < TRIES)
+
+
+def test_a_transaction_names_each_input_once(store: DocumentStore) -> None:
+    transaction = acting(store, A1)
+    for _ in range(2):
+        transaction.read(PREFERENCES)
+        transaction.read(PREFERENCES._replace(path=("style",)))
+    assert len(transaction.log) == 4
+    assert transaction.seen == (Seen(SPACE, USER_A, "preferences", ABSENT),)
 
 
 def test_other_spaces_are_read_as_roots_of_their_own(store: DocumentStore) -> None:
@@ -399,104 +471,3 @@ def test_many_reads_are_one_question_to_the_store(tmp_path: Path) -> None:
     assert found.count(MISSING) == 49
     assert store.asked == 1
     assert len(transaction.log) == 50
-
-
-# --- basis
-
-
-def test_a_runs_basis_replaces_that_of_every_broader_key_of_its_chain(people: People) -> None:
-    people.service()
-    put(people.store, "notes", SESSION_B1, 1)
-    put(people.store, "preferences", USER_A, 1)
-    run(people, A1, [], "probe")
-    assert [one.scope_key for one in people.store.basis(SPACE)] == ["space"]
-    run(people, A1, [PREFERENCES], "A")
-    run(people, B1, [NOTES], "b1")
-    recorded = {one.scope_key: one.seen for one in people.store.basis(SPACE, "context")}
-    assert recorded == {
-        USER_A: (Seen(SPACE, USER_A, "preferences", 2),),
-        SESSION_B1: (Seen(SPACE, SESSION_B1, "notes", 1),),
-    }
-    assert people.store.moved(SPACE, "context", USER_A) == []
-    put(people.store, "preferences", USER_A, 2)
-    assert len(people.store.moved(SPACE, "context", USER_A) or ()) == 1
-    assert people.store.moved(SPACE, "context", SESSION_B1) == []
-
-
-def test_a_basis_names_each_input_once_and_drops_the_key_it_started_under(
-    store: DocumentStore,
-) -> None:
-    transaction = acting(store, A1)
-    for _ in range(2):
-        transaction.read(PREFERENCES)
-        transaction.read(PREFERENCES._replace(path=("style",)))
-    assert len(transaction.log) == 4
-    output = InstanceKey(SPACE, "session:did%3Akey%3AzA:a1", "context")
-    assert transaction.basis("context", output, USER_A) == Basis(
-        "context",
-        output.scope_key,
-        (Seen(SPACE, USER_A, "preferences", ABSENT),),
-        (USER_A, "space"),
-    )
-    assert transaction.basis("context", InstanceKey(SPACE, "space", "context")).drop == ()
-
-
-def test_the_broader_keys_of_a_chain_are_its_users_and_the_spaces() -> None:
-    assert broader("session:a%3Ab:s") == ("user:a%3Ab", "space")
-    assert broader("user:a%3Ab") == ("space",)
-    assert broader("space") == broader("junk") == ()
-
-
-# --- property
-
-numbers = count()
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DocumentStore]:
-    store = SqliteStore(str(tmp_path_factory.mktemp("memory") / "memory.db"), wal=True)
-    yield store
-    store.close()
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from([A1, A2, B1, B2]), st.sampled_from(["space", "user", "session"])),
-        max_size=12,
-    )
-)
-@quick
-def test_each_reads_what_was_last_written_for_it_and_nobody_elses(
-    shared: DocumentStore, runs: list[tuple[Identity, Any]]
-) -> None:
-    space = f"space {next(numbers)}"
-    inputs = tuple(
-        Write("input", resolve_scope_key(scope, who), "set", 1)
-        for who in (A1, A2, B1, B2)
-        for scope in ("space", "user", "session")
-    )
-    shared.commit(space, Commit("system", tuple(dict.fromkeys(inputs)), at=AT))
-    output = Address(space, "context")
-    deepest: dict[str, int] = {}
-    for number, (who, scope) in enumerate(runs):
-        transaction = Transaction(shared, space)
-        transaction.act_as(who)
-        transaction.read(Address(space, "input", scope))
-        key = transaction.write_result(output, number)
-        writes = [
-            Write(one.id, one.scope_key or "space", one.op, one.value, one.base)
-            for one in transaction.writes
-        ]
-        shared.commit(space, Commit("system", tuple(writes), at=AT))
-        for each in (A1, A2, B1, B2):
-            reader = Transaction(shared, space)
-            reader.act_as(each)
-            if key.scope_key in {
-                resolve_scope_key(one, each) for one in ("space", "user", "session")
-            }:
-                assert reader.read(output) == number
-            else:
-                assert reader.read(output) != number
-        depth = len(broader(key.scope_key))
-        assert depth >= deepest.get(who.principal or "", 0)
-        deepest[who.principal or ""] = depth
