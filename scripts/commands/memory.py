@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
+from typer.core import TyperGroup
 
 from hooks.verbs import VERBS, run_named
+from hooks.verbs.memory import parse
 from scripts.commands import COMMANDS, door, memory_change, memory_look, memory_serve, memory_watch
 from scripts.commands.verb import verb_ctx
 
-_LITERAL = {"allow_extra_args": True, "ignore_unknown_options": True}
-
 
 def attach(app: typer.Typer, name: str) -> None:
-    group = typer.Typer(rich_markup_mode=None, help=COMMANDS[name].line, epilog=EXIT_CODES)
+    group = typer.Typer(
+        rich_markup_mode=None, help=COMMANDS[name].line, epilog=EXIT_CODES, cls=_Group
+    )
     group.callback(invoke_without_command=True)(_state)
     for word in ("on", "off"):
-        usage = VERBS[name].usage.removeprefix("on|off ")
-        settings = typer_literal(usage)
-        group.command(word, help=f"Switch memory {word}.", **settings)(_switch)  # type: ignore[arg-type]
+        group.command(
+            word,
+            help=f"Switch memory {word}.",
+            options_metavar=VERBS[name].usage.removeprefix("on|off "),
+            context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+        )(_switch)
     group.command("list")(memory_look.list_documents)
     group.command("show")(memory_look.show)
     group.command("put")(memory_change.put)
@@ -33,8 +40,14 @@ EXIT_CODES = (
 )
 
 
-def typer_literal(usage: str) -> dict[str, object]:
-    return {"options_metavar": usage, "context_settings": _LITERAL}
+class _Group(TyperGroup):
+    """Words that are no command are the verb's to refuse, as in the agent."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        found = super().get_command(ctx, cmd_name)
+        if found is None and not cmd_name.startswith("-"):
+            parse(cmd_name)
+        return found
 
 
 def _state(ctx: typer.Context) -> None:
