@@ -118,7 +118,10 @@ class RedisStore(RedisBasis):
         every = self._link.call("hkeys", rows)
         mine = [one.decode() for one in every if basis_key(one)[2] == session_key]
         plan = Plan(Commit("system", at=at), None, (), tuple(steps), tuple(mine))
-        return self._write(space, plan)
+        number = self._write(space, plan)
+        # Behind it, so that a kill in between leaves a mark to find nothing by, and no rows.
+        self._link.call("hdel", self._names(space).of("retired"), session_key)
+        return number
 
     def read(self, space: str, scope_key: str, id: str, *, branch: str = "") -> Document | None:
         key = DirtyKey(scope_key, id)

@@ -7,6 +7,7 @@ import pytest
 from scripts.swarm_v2.memory.sessions import Credential, Lease, SessionRegistry
 from scripts.swarm_v2.scope_key import Identity
 from tests.support.memory_stores import SPACE, A, B, People, refusal
+from tests.support.redis_servers import until
 
 if TYPE_CHECKING:
     from scripts.swarm_v2.memory.store import DocumentStore
@@ -102,9 +103,9 @@ def test_a_second_process_of_the_same_service_does_not_pass(people: People) -> N
 
 
 def test_a_lapsed_lease_is_not_renewed_but_taken_anew(people: People) -> None:
-    lease = Lease(people.store, SPACE, "scheduler", ttl_ms=0)
+    lease = Lease(people.store, SPACE, "scheduler", ttl_ms=1)
     assert lease.acquire()
-    assert not lease.live()
+    until(lambda: not lease.live())
     assert not lease.renew()
     lasting = Lease(people.store, SPACE, "scheduler")
     assert lasting.acquire()
