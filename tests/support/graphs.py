@@ -113,7 +113,7 @@ class Naive:
             (self.tracked if root else self.missed).add(key)
             return
         self.tracked.add(key)
-        place = (key, path, json.dumps(schema, sort_keys=True))
+        place = (key, path, spelt(schema))
         if self._seen.get(place, 99) <= hops:
             return
         self._seen[place] = hops
@@ -142,7 +142,7 @@ class Naive:
         """Spell the value out; ``name`` is (id, scope, path) as it was asked for."""
         chain: list[Any] = []
         while True:
-            place = (name, json.dumps(schema, sort_keys=True))
+            place = (name, spelt(schema))
             if place in chain:
                 return MISSING
             if place in stack:
@@ -179,6 +179,10 @@ class Naive:
         if isinstance(value, dict):
             return {name: part for name, part in parts if part is not MISSING}
         return value
+
+
+def spelt(schema: Any) -> str:
+    return json.dumps(True if schema == {} else schema, sort_keys=True)
 
 
 def is_link(value: Any) -> bool:

@@ -40,9 +40,23 @@ class MemoKey(NamedTuple):
     schemas: tuple[str, ...]
 
 
+class _Asked(NamedTuple):
+    """A target to build, what to show where it cannot be, and the containers around it."""
+
+    address: Address
+    key: InstanceKey
+    wanted: Wanted
+    standing: object
+    depth: int
+
+
 class Built(NamedTuple):
+    """A value and what it cost: JSON values, redirects in a row, containers down to a link."""
+
     value: object
     size: int
+    hops: int
+    reach: int
 
 
 def flat(schemas: Iterable[Schema]) -> Wanted:
@@ -77,62 +91,76 @@ class ValueBuilder:
         self._loader, self._memo = loader, memo
         self._open: set[MemoKey] = set()  # being built, around where we are
         self._size = 0
-        self._cut = False  # some link was left standing since the innermost build began
+        self._full = False  # the limit was met: from here on links stand
+        # Of the innermost build: whether some link was left standing, the deepest one followed.
+        self._cut, self._deepest = False, 0
 
     def build(self, root: Address, key: InstanceKey, schema: Schema) -> object:
         """Return the value at a root whose instance is ``key``; MISSING where there is none."""
-        return self._build(root, key, flat((schema,)), MISSING, 0)
+        return self._build(_Asked(root, key, flat((schema,)), MISSING, 0))
 
-    def _build(
-        self, address: Address, key: InstanceKey, wanted: Wanted, standing: object, depth: int
-    ) -> object:
-        outer, before, self._cut = self._cut, self._size, False
+    def _build(self, asked: _Asked) -> object:
+        """Build one target, and remember it where it is the same wherever it is asked for."""
+        outer, before = (self._cut, self._deepest), self._size
+        self._cut, self._deepest = False, asked.depth
         chain: list[MemoKey] = []  # redirects in a row; a loop, since a call each would be too deep
         try:
-            value = self._follow(address, key, wanted, standing, depth, chain)
+            value, hops = self._follow(asked, chain)
         finally:
             self._open.difference_update(chain)
         if not self._cut:
-            built = Built(value, self._size - before)
-            self._memo.values.update((name, built) for name in chain)
-        self._cut = self._cut or outer
+            size, reach = self._size - before, self._deepest - asked.depth
+            for behind, name in enumerate(reversed(chain)):
+                self._memo.values[name] = Built(value, size, hops + behind, reach)
+        self._cut, self._deepest = self._cut or outer[0], max(self._deepest, outer[1])
         return value
 
-    def _follow(
-        self,
-        address: Address,
-        key: InstanceKey,
-        wanted: Wanted,
-        standing: object,
-        depth: int,
-        chain: list[MemoKey],
-    ) -> object:
-        texts = tuple(schema.text for schema in wanted)
+    def _follow(self, asked: _Asked, chain: list[MemoKey]) -> tuple[object, int]:
+        """Return what stands at the end of redirects, and how many a memo has followed of them."""
+        address, key = asked.address, asked.key
+        texts = tuple(schema.text for schema in asked.wanted)
         while True:
             name = MemoKey(address, texts)
+            if name in self._open:
+                return self._stand(MISSING if name in chain else asked.standing), 0
             built = self._memo.values.get(name)
-            if built is not None and self._size + built.size <= MAX_NODES:
-                self._size += built.size
-                return built.value
-            if built is not None or name in self._open:
-                self._cut = True
-                return MISSING if name in chain else standing
+            if built is not None and asked.depth + built.reach <= MAX_LINK_DEPTH:
+                return self._remembered(built, asked, len(chain)), built.hops + 1
             chain.append(name)
             self._open.add(name)
-            document = self._loader.cached(key)
-            if document is None or document.deleted:
-                return MISSING
-            found, rest = locate(document.value, address.path)
+            found, rest = self._find(address, key)
             link = as_link(found)
             if link is None:
-                return MISSING if rest else self._take(found, wanted, depth)
+                return MISSING if rest else self._take(found, asked.wanted, asked.depth), 0
             behind = target(self._loader.space, link, self._loader.identity)
             if behind is None:
-                return MISSING
+                return MISSING, 0
             if len(chain) > MAX_HOPS:
-                self._cut = True
-                return MISSING
+                return self._stand(MISSING), 0
             address, key = self._address(link, rest), behind
+
+    def _find(self, address: Address, key: InstanceKey) -> tuple[object, tuple[str, ...]]:
+        document = self._loader.cached(key)
+        if document is None or document.deleted:
+            return MISSING, ()
+        return locate(document.value, address.path)
+
+    def _remembered(self, built: Built, asked: _Asked, hops: int) -> object:
+        """Take a value from the memo, as far as the limits let us have it here."""
+        if hops + built.hops > MAX_HOPS:
+            return self._stand(MISSING)
+        if self._size + built.size > MAX_NODES:
+            self._full = True
+            return self._stand(asked.standing)
+        self._size += built.size
+        self._deepest = max(self._deepest, asked.depth + built.reach)
+        return built.value
+
+    def _stand(self, shown: object) -> object:
+        """Show something for a target, and keep what is around it out of the memo."""
+        self._cut = True
+        self._size += 1
+        return shown
 
     def _address(self, link: Link, rest: tuple[str, ...]) -> Address:
         return Address(self._loader.space, link.id, link.scope or SPACE, link.path + rest)
@@ -169,7 +197,8 @@ class ValueBuilder:
         key = target(self._loader.space, link, self._loader.identity)
         if key is None or not wanted:
             return MISSING
-        if depth > MAX_LINK_DEPTH or self._size >= MAX_NODES:
-            self._cut = True
-            return standing
-        return self._build(self._address(link, ()), key, wanted, standing, depth)
+        self._full = self._full or self._size >= MAX_NODES
+        if self._full or depth > MAX_LINK_DEPTH:
+            return self._stand(standing)
+        self._deepest = max(self._deepest, depth)
+        return self._build(_Asked(self._address(link, ()), key, wanted, standing, depth))
