@@ -34,9 +34,11 @@ def key(scope: Any, who: Identity) -> str:
 class World:
     """``at_ms`` is the clock; nothing runs but in ``go``."""
 
-    def __init__(self, store: DocumentStore, derivations: Sequence[Derivation] = ALL) -> None:
-        self.store, self.derivations = store, derivations
-        self.people = People(store)
+    def __init__(
+        self, store: DocumentStore, derivations: Sequence[Derivation] = ALL, space: str = SPACE
+    ) -> None:
+        self.store, self.derivations, self.space = store, derivations, space
+        self.people = People(store, space)
         self.at_ms = 1_800_000_000_000
         self.service: Session | None = None
         self.restart()
@@ -46,14 +48,14 @@ class World:
         if self.service is not None and self.service.lease is not None:
             self.service.lease.release()
         self.service = self.people.service()
-        self.fed = self.store.seq(SPACE)
+        self.fed = self.store.seq(self.space)
         self.scheduler = Scheduler(
             self.store,
-            SPACE,
+            self.space,
             self.service,
             self.derivations,
             now=lambda: self.at_ms,
-            roots=lambda _: Roots(SPACE),
+            roots=lambda _: Roots(self.space),
         )
         return self.scheduler
 
@@ -65,12 +67,12 @@ class World:
         self, who: Identity, slug: str, text: str, scope: Any = "space", **more: str
     ) -> None:
         writes = writes_for(slug, {"text": text, "type": "lesson", **more}, key(scope, who), scope)
-        self.store.commit(SPACE, Commit("system", writes))
+        self.store.commit(self.space, Commit("system", writes))
 
     def feed(self) -> int:
         """Tell the scheduler what the store's feed has; return how many it woke."""
         woken = 0
-        for change in self.store.changes(SPACE, self.fed):
+        for change in self.store.changes(self.space, self.fed):
             woken += self.scheduler.dirty(change)
             self.fed = change.seq
         return woken
@@ -92,12 +94,12 @@ class World:
     def result(self, node: str, who: Identity) -> Any:
         """Return what ``who`` reads at the declared address, redirects followed."""
         output = self.scheduler.nodes[node].derivation.output
-        tx = Transaction(self.store, SPACE)
+        tx = Transaction(self.store, self.space)
         tx.act_as(who)
-        return tx.read(Address(SPACE, output.id, output.scope))
+        return tx.read(Address(self.space, output.id, output.scope))
 
     def row(self, document_id: str, scope: Any, who: Identity) -> Any:
-        return self.store.read(SPACE, key(scope, who), document_id)
+        return self.store.read(self.space, key(scope, who), document_id)
 
     def put(self, *writes: Write) -> int:
-        return self.store.commit(SPACE, Commit("system", writes, at=AT))
+        return self.store.commit(self.space, Commit("system", writes, at=AT))
