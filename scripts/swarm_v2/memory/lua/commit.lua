@@ -17,6 +17,7 @@
 -- A head is "seq op base patches base_bytes patch_bytes"; base: r the revision before the last
 -- so many patches, s the snapshot, e nothing, - none (deleted).
 
+local OPS = {set = true, patch = true, delete = false, erase = false}  -- whether it lives then
 local TYPES = {'string', 'hash', 'hash', 'hash', 'stream', 'hash', 'string', 'string'}
 local OF_WRITE = {'list', 'zset', 'set'}
 for i, key in ipairs(KEYS) do
@@ -38,7 +39,7 @@ local function head_of(field)
   if not text then return nil end
   local seq, op, base, patches, whole, more =
     string.match(text, '^(%d+) (%a+) ([rse-]) (%d+) (%d+) (%d+)$')
-  if not seq then return false end
+  if not seq or OPS[op] == nil or OPS[op] == (base == '-') then return false end
   return {seq = tonumber(seq), op = op, base = base, patches = tonumber(patches),
           whole = tonumber(whole), more = tonumber(more)}
 end
