@@ -192,6 +192,9 @@ def test_26_without_a_live_lease_two_instances_of_one_document_are_refused(
     for standing, asked in (([], [mine, foreign]), ([foreign], [mine])):
         with refusal("instances-ambiguous"):
             admit_reads(service, asked, standing)
+    with refusal("instance-refused"):
+        admit_reads(service, [foreign])
+    assert admit_reads(service, [mine])  # its own remains
     assert service.keyed  # for good: what was delivered by key is retracted by key
 
 
@@ -266,8 +269,8 @@ def test_only_the_session_that_holds_the_lease_commits_what_is_derived(people: P
         return people.store.commit(space, people.admission.derived(space, row, (), (), session, AT))
 
     for session, space in ((people.open(A, "a1"), SPACE), (service, "other")):
-        with refusal("lease-lost"):
-            derive(session, space)
+        with refusal("lease-lost"):  # by the door, before the store is asked
+            people.admission.derived(space, row, (), (), session, AT)
     assert derive(service) == 1
     assert service.lease is not None
     service.lease.release()
