@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from hooks.clock import iso
+from hooks.errors import StateError
 from scripts.swarm_v2.memory.answers import answer, pushes, told
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.library import check_project
@@ -53,7 +54,10 @@ class Engine:
         Raises:
             MemoryRefused: ``credential-refused``, ``space-invalid``, ``request-invalid``.
         """
-        credential = self._people.who(hello.token)
+        try:
+            credential = self._people.who(hello.token)
+        except StateError as err:  # the list of people is not the owner's alone
+            raise MemoryRefused("credential-refused", str(err), err.hint) from None
         space = check_project(hello.space)
         session = self._runtime.open_session(space, credential, hello.session_id or None)
         return session, encode(Welcome(credential.principal, self._store.seq(space)))
