@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.document import Link
 
 MAX_HOPS = 16
-NOBODY = Identity()
 
 
 def instance_for(address: Address, identity: Identity) -> InstanceKey:
@@ -56,7 +55,7 @@ def hop(key: InstanceKey, link: Link, identity: Identity) -> InstanceKey:
 def owner_of(scope_key: str) -> Identity:
     """Return whom an instance belongs to, as far as its key says."""
     parsed = parse_scope_key(scope_key)
-    return Identity(parsed.principal, parsed.session_id) if parsed else NOBODY
+    return Identity(parsed.principal, parsed.session_id) if parsed else Identity()
 
 
 def check_circle(key: InstanceKey, passed: set[InstanceKey]) -> None:

@@ -19,9 +19,17 @@ from scripts.swarm_v2.memory.document import (
     parse_link,
 )
 from scripts.swarm_v2.memory.errors import MemoryRefused
-from scripts.swarm_v2.memory.redirects import NOBODY, check_circle, hop, instance_for
+from scripts.swarm_v2.memory.redirects import check_circle, hop, instance_for
 from scripts.swarm_v2.memory.store import ABSENT, Seen
-from scripts.swarm_v2.scope_key import SESSION, SPACE, USER, DirtyKey, applies_to, scope_of
+from scripts.swarm_v2.scope_key import (
+    SESSION,
+    SPACE,
+    USER,
+    DirtyKey,
+    Identity,
+    applies_to,
+    scope_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +37,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 
     from scripts.swarm_v2.memory.store import Document, DocumentStore, Op
-    from scripts.swarm_v2.scope_key import Identity, Scope
+    from scripts.swarm_v2.scope_key import Scope
 else:
     from hooks.record import NamedTuple
 
@@ -62,7 +70,7 @@ class Logged(NamedTuple):
     @property
     def instance(self) -> InstanceKey:
         """Return the instance that was read, at space too."""
-        return self.key or instance_key(self.address, NOBODY)
+        return self.key or instance_key(self.address, Identity())
 
 
 class _Place(NamedTuple):
@@ -154,7 +162,7 @@ class Transaction:
     @property
     def identity(self) -> Identity:
         """Return who acts; nobody in particular where that was not said."""
-        return self._identity or NOBODY
+        return self._identity or Identity()
 
     @property
     def log(self) -> tuple[Logged, ...]:
@@ -178,7 +186,7 @@ class Transaction:
 
     def _key(self, address: Address) -> InstanceKey:
         self._begun = True
-        return instance_for(address, self._identity or NOBODY)
+        return instance_for(address, self._identity or Identity())
 
     def _fetch(self, keys: Iterable[InstanceKey]) -> None:
         missing = [key for key in dict.fromkeys(keys) if key not in self._found]
@@ -210,11 +218,11 @@ class Transaction:
                 self._note(key, () if link else path, True if link else schema)
             if link is None:
                 return _Place(key, path)
-            key, path = hop(key, link, self._identity or NOBODY), (*link.path, *path)
+            key, path = hop(key, link, self._identity or Identity()), (*link.path, *path)
             check_circle(key, passed)
 
     def _note(self, key: InstanceKey, path: tuple[str, ...], schema: object) -> None:
-        scope, identity = scope_of(key.scope_key), self._identity or NOBODY
+        scope, identity = scope_of(key.scope_key), self._identity or Identity()
         named = None if applies_to(key.scope_key, identity) else key.scope_key
         address = Address(key.space, key.id, scope, path, named)
         document = self._found[key]
