@@ -12,7 +12,7 @@ from scripts.swarm_v2.scope_key import SESSION, parse_scope_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
     from datetime import datetime
 
     from scripts.swarm_v2.memory.sessions import SessionRegistry
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     # Told the space and the session key: drops what a process keeps in memory of that session.
     Forget = Callable[[str, str], None]
 
+_NEVER = "9"  # behind every mark
 KEPT_DAYS = 30  # after its end a session can be resumed for so long with its notes
 
 
@@ -47,21 +48,32 @@ class Retention:
         Raises:
             MemoryRefused: ``scope-key-malformed`` for what is no whole session key.
         """
-        parsed = parse_scope_key(session_key)
-        if parsed is None or parsed.scope != SESSION:
-            sentence = "only a session ends, and only by its whole key"
-            raise MemoryRefused("scope-key-malformed", sentence)
+        _check_session_key(session_key)
         if self._registry is not None:
             for session in self._registry.with_key(session_key):
                 self._registry.close(session, "session-retired")
         for space in self._store.spaces():
             self._store.retire(space, session_key, iso(at))
 
-    def sweep(self, now: datetime) -> list[tuple[str, str]]:
+    def end_unseen(self, session_keys: Iterable[str], at: datetime) -> None:
+        """Mark, where they have documents, sessions whose end nobody may have told.
+
+        For many at once and again and again: what is marked, or has nothing, costs no write.
+        """
+        keys = list(dict.fromkeys(session_keys))
+        for key in keys:
+            _check_session_key(key)
+        for space in self._store.spaces():
+            marked = set(self._store.retired(space, _NEVER))
+            for key in keys:
+                if key not in marked and self._store.select(space, (key,), limit=1):
+                    self._store.retire(space, key, iso(at))
+
+    def sweep(self, now: datetime, in_use: Container[str] = ()) -> list[tuple[str, str]]:
         """Delete what is due; return each space and session key that lost its rows.
 
-        Watchers get tombstones. A session that is open here, or wrote after the time from
-        which its mark counts, was resumed: it is left alone.
+        Watchers get tombstones. A session that is open here or ``in_use`` elsewhere, or wrote
+        after the time from which its mark counts, was resumed: it is left alone.
         """
         before = iso(from_epoch(now.timestamp() - self._kept_s))
         # boundary: which spaces an ended session is marked in, for the length of a sweep.
@@ -72,7 +84,7 @@ class Retention:
         return [
             (space, session_key)
             for session_key, spaces in due.items()
-            if not self._resumed(session_key, spaces, before)
+            if session_key not in in_use and not self._resumed(session_key, spaces, before)
             for space in spaces
             if self._drop(space, session_key, now)
         ]
@@ -98,3 +110,10 @@ class Retention:
         for forget in self._forget:
             forget(space, session_key)
         return seq > 0
+
+
+def _check_session_key(session_key: str) -> None:
+    parsed = parse_scope_key(session_key)
+    if parsed is None or parsed.scope != SESSION:
+        sentence = "only a session ends, and only by its whole key"
+        raise MemoryRefused("scope-key-malformed", sentence)

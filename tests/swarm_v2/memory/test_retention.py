@@ -129,6 +129,33 @@ def test_a_session_that_was_resumed_keeps_its_rows(people: People) -> None:
     assert live(store) == set()
 
 
+def test_a_session_in_use_elsewhere_keeps_its_rows(people: People) -> None:
+    put(people.store, SESSION_A1)
+    retention = Retention(people.store)
+    retention.end(SESSION_A1, NOON)
+    assert retention.sweep(OVER, in_use={SESSION_A1}) == []
+    assert retention.sweep(OVER, in_use={OTHERS[0]}) == [(SPACE, SESSION_A1)]
+
+
+def test_sessions_whose_end_nobody_told_are_marked_where_they_have_documents(
+    people: People,
+) -> None:
+    store, retention = people.store, Retention(people.store)
+    put(store, SESSION_A1)
+    put(store, OTHERS[0])
+    put(store, "space", space="other")
+    for at in (NOON, OVER):  # the second time nothing is new
+        retention.end_unseen([SESSION_A1, OTHERS[2]], at)
+    assert store.retired(SPACE, iso(NOON + timedelta(seconds=1))) == [SESSION_A1]
+    assert store.retired(SPACE, "9") == [SESSION_A1]
+    assert store.retired("other", "9") == []
+    with refusal("scope-key-malformed"):
+        retention.end_unseen([SESSION_A1, "session:%"], NOON)
+    assert retention.sweep(OVER) == [(SPACE, SESSION_A1)]
+    retention.end_unseen([SESSION_A1], OVER)
+    assert store.retired(SPACE, "9") == []  # nothing is left to go
+
+
 def test_a_session_that_comes_back_after_its_rows_went_is_a_new_one(people: People) -> None:
     store, retention = people.store, Retention(people.store)
     put(store, SESSION_A1)
