@@ -159,6 +159,16 @@ def refresh(job: Job) -> None:
         brain.close()
 
 
+def keep_context(job: Job) -> None:
+    """Store what this session was, or could have been, told: its person's next one finds it."""
+    from hooks.context.brain_adapter import brain_kind
+
+    if brain_kind(job.settings) == "local":
+        from hooks.context.keep_context import keep_context as keep
+
+        keep(job.settings, job.args[0], job.args[1] if len(job.args) > 1 else "", job.at)
+
+
 def defer_the_rest(job: Job) -> None:
     from hooks.context.deferred import defer
     from hooks.context.memory_view import Where
@@ -262,6 +272,7 @@ VERBS: dict[str, tuple[Callable[[Job], None], ...]] = {
         bury,
         obey,
         refresh,
+        keep_context,
         defer_the_rest,
         catch_up,
         restore,

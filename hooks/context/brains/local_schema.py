@@ -10,10 +10,11 @@ acknowledged, ``lineage`` every (message, digest over type, scope and content): 
 
 from __future__ import annotations
 
+from hooks.context.brain_adapter import LOCAL_FORMAT
 from scripts.swarm_v2.memory.memories import FLEET, PERSON, SHELF
 from scripts.swarm_v2.memory.sqlite_schema import SCHEMA as DOCUMENTS
 
-VERSION = 2
+VERSION = LOCAL_FORMAT
 
 
 def _text(name: str, otherwise: str = "''") -> str:
