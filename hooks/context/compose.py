@@ -239,6 +239,8 @@ def quote(text: str) -> str:
     ``<`` before a letter, ``/``, ``!`` or ``?`` becomes ``‹``; line breaks and other control
     characters become blanks. Nothing else changes.
     """
+    if "<" not in text and text.isprintable():  # nearly every text
+        return text
     out = []
     for index, letter in enumerate(text):
         if letter == "<" and (

@@ -10,15 +10,19 @@ from hooks.context.brains import Item
 from hooks.context.compose import rank
 from scripts.swarm_v2.memory.address import Address
 from scripts.swarm_v2.memory.document import is_link, parse_link
-from scripts.swarm_v2.memory.memories import slug_of
 from scripts.swarm_v2.scope_key import SPACE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import NamedTuple
 
     from scripts.swarm_v2.scope_key import Scope
+
+    # A link of an index, not chosen yet: its slug, what is said of it, where it was read.
+    Listed = tuple[str, dict[str, object], "Index"]
+    # Those of one section, by what their rank is made of: class, severity, priority.
+    Shelf = dict[tuple[object, object, object], list[Listed]]
 else:
     from hooks.record import NamedTuple
 
@@ -27,7 +31,7 @@ MOST_ENDING = MOST_LOADED // 2  # of them may have an end: those that are over c
 
 
 class Entry(NamedTuple):
-    """One link of an index: what it says of a memory, and where that is."""
+    """One chosen link of an index: what it says of a memory, and where that is."""
 
     slug: str
     said: dict[str, object]
@@ -49,44 +53,73 @@ class Chosen(NamedTuple):
 
 
 def gather(
-    indexes: Iterable[Index], names: dict[Scope, str], home: Sequence[str]
-) -> dict[str, list[Entry]]:
-    """Return the entries of every index by section; of one slug the first index's counts.
+    indexes: Iterable[Index], names: Mapping[Scope, str], home: Sequence[str]
+) -> dict[str, Shelf]:
+    """Return the links of every index by section; of one slug the first index's counts.
 
     ``names`` are the sections of links by their scope; what lies elsewhere and has its home in
     one of the spaces ``home`` is shown with what they hold.
     """
-    found: dict[str, list[Entry]] = {}
+    found: dict[str, Shelf] = {}
     taken: set[str] = set()
     for index in indexes:
         links = index.value.get("links") if isinstance(index.value, dict) else None
-        for slug, said in links.items() if isinstance(links, dict) else ():
-            if slug in taken or not isinstance(said, dict) or not is_link(said.get("memory")):
-                continue
-            taken.add(slug)
-            body = said["memory"]["$link"]
-            scope = body.get("scope") or SPACE
-            section = index.section or names[scope]
-            if index.section and said.get("home") in home:
-                section = names[index.scope]
-            found.setdefault(section, []).append(Entry(slug, said, _address(index, body, scope)))
+        if not isinstance(links, dict) or not links:
+            continue
+        news = links if taken.isdisjoint(links) else links.keys() - taken
+        if index.section:
+            _elsewhere(index, links, news, (found, names, home))
+        else:
+            _by_scope(index, links, news, found, names)
+        taken.update(links)
     return found
 
 
-def _address(index: Index, body: dict[str, object], scope: Scope) -> Address:
-    if body.keys() <= {"id", "scope"} and slug_of(str(body.get("id"))):
-        return Address(index.space, str(body["id"]), scope)
-    link = parse_link({"$link": body})
-    return Address(index.space, link.id, scope, link.path)
+def _by_scope(
+    index: Index,
+    links: dict[str, dict[str, object]],
+    news: Iterable[str],
+    found: dict[str, Shelf],
+    names: Mapping[Scope, str],
+) -> None:
+    # Ten thousand times on a session's way: each link is looked at once, and little is built.
+    shelves = {scope: found.setdefault(name, {}) for scope, name in names.items()}
+    for slug in news:
+        said = links[slug]
+        try:
+            shelf = shelves[said["memory"]["$link"].get("scope", SPACE)]  # type: ignore[index]
+            get = said.get
+        except (AttributeError, KeyError, TypeError):
+            continue  # nothing that a memory could be found by
+        who = (get("cls"), get("severity"), get("priority"))
+        if who in shelf:
+            shelf[who].append((slug, said, index))
+        else:
+            shelf[who] = [(slug, said, index)]
 
 
-def choose(sections: Sequence[Sequence[Entry]]) -> list[Chosen]:
+def _elsewhere(
+    index: Index,
+    links: dict[str, dict[str, object]],
+    news: Iterable[str],
+    into: tuple[dict[str, Shelf], Mapping[Scope, str], Sequence[str]],
+) -> None:
+    found, names, home = into
+    for slug in news:
+        said = links[slug]
+        if isinstance(said, dict) and is_link(said.get("memory")):
+            section = names[index.scope] if said.get("home") in home else index.section
+            who = (said.get("cls"), said.get("severity"), said.get("priority"))
+            found.setdefault(section, {}).setdefault(who, []).append((slug, said, index))
+
+
+def choose(sections: Sequence[Shelf]) -> list[Chosen]:
     """Return the best-ranked of each section, at most ``MOST_LOADED`` of all.
 
     Each section has an equal part of the places; what one does not need goes to the first that
     can use it.
     """
-    counts = [len(entries) for entries in sections]
+    counts = [sum(map(len, shelf.values())) for shelf in sections]
     rooms = [min(count, MOST_LOADED // max(len(counts), 1)) for count in counts]
     spare = MOST_LOADED - sum(rooms)
     for place, count in enumerate(counts):
@@ -95,39 +128,38 @@ def choose(sections: Sequence[Sequence[Entry]]) -> list[Chosen]:
         spare -= more
     chosen = []
     ending = MOST_ENDING
-    for entries, room in zip(sections, rooms, strict=True):
-        best = _best(entries, room, ending)
-        ending -= sum("until" in entry.said for entry in best)
-        chosen.append(Chosen(tuple(best), len(entries) - len(best)))
+    for shelf, room, count in zip(sections, rooms, counts, strict=True):
+        best = _best(shelf, room, ending)
+        ending -= sum("until" in said for _, said, _ in best)
+        entries = tuple(Entry(slug, said, _address(index, said)) for slug, said, index in best)
+        chosen.append(Chosen(entries, count - len(best)))
     return chosen
 
 
-def _best(entries: Sequence[Entry], room: int, ending: int) -> list[Entry]:
+def _address(index: Index, said: dict[str, object]) -> Address:
+    link = parse_link(said["memory"])
+    return Address(index.space, link.id, link.scope or SPACE, link.path)
+
+
+def _best(shelf: Shelf, room: int, ending: int) -> list[Listed]:
     """Return the first ``room`` by rank, then newest; no more than ``ending`` that have an end."""
-    if len(entries) <= min(room, ending):
-        return list(entries)
-    groups: dict[tuple[object, ...], list[Entry]] = {}
-    for entry in entries:
-        said = entry.said
-        who = (said.get("cls"), said.get("severity"), said.get("priority"))
-        groups.setdefault(who, []).append(entry)
-    by_rank: dict[tuple[bool, int, int], list[Entry]] = {}
-    for (cls, severity, priority), group in groups.items():
+    by_rank: dict[tuple[bool, int, int], list[Listed]] = {}
+    for (cls, severity, priority), group in shelf.items():
         item = Item("", "", "", _text(cls) or "agent", _text(severity), priority=_text(priority))
         by_rank.setdefault(rank(item), []).extend(group)
-    best: list[Entry] = []
+    best: list[Listed] = []
     for _, group in sorted(by_rank.items()):
         if len(best) >= room:
             break
-        for entry in sorted(group, key=_newness, reverse=True):
-            ending -= "until" in entry.said
-            if len(best) < room and ("until" not in entry.said or ending >= 0):
-                best.append(entry)
+        for one in sorted(group, key=_newness, reverse=True):
+            ending -= "until" in one[1]
+            if len(best) < room and ("until" not in one[1] or ending >= 0):
+                best.append(one)
     return best
 
 
-def _newness(entry: Entry) -> tuple[str, str]:
-    return _text(entry.said.get("at")), entry.slug
+def _newness(listed: Listed) -> tuple[str, str]:
+    return _text(listed[1].get("at")), listed[0]
 
 
 def _text(value: object) -> str:

@@ -7,6 +7,8 @@ knows is left to ``told``.
 
 from __future__ import annotations
 
+import gc
+
 from hooks.context.brains import Item
 from hooks.context.compose import Section, compose
 from hooks.context.shelf import cut
@@ -55,6 +57,16 @@ def run(tx: Transaction, roots: Roots) -> object:
     Raises:
         MemoryRefused: ``derivation-failed`` for preferences that are malformed.
     """
+    collects = gc.isenabled()
+    gc.disable()  # a large index is parsed into a hundred thousand objects, none of them garbage
+    try:
+        return _run(tx, roots)
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _run(tx: Transaction, roots: Roots) -> object:
     read = _read(tx, roots)
     wanted = read_preferences(read[Address(roots.space, PREFERENCES, USER)])
     found = gather(_indexes(roots, read), _BY_SCOPE, (roots.space, *roots.joined))
@@ -154,9 +166,8 @@ def _item(tx: Transaction, entry: Entry, value: object) -> Item | None:
     if entry.address.space == tx.space:  # elsewhere it says which project's it is, or of none
         named.setdefault("project", tx.space)
     key = resolve_scope_key(entry.address.scope, tx.identity)
-    fields = {**named, "id": entry.slug, "scope_key": key, "state": "live"}
-    item = Item.from_dict(fields)
-    return item and item._replace(accepted=value.get("accepted") is True)
+    said = {"id": entry.slug, "scope_key": key, "accepted": value.get("accepted") is True}
+    return Item.from_dict({**named, **said, "state": "live"})
 
 
 def _add_own(

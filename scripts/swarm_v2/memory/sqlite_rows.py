@@ -10,6 +10,7 @@ from scripts.swarm_v2.scope_key import DirtyKey, is_scope_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import NamedTuple
 
     from hooks.context.database import Database
@@ -73,8 +74,10 @@ def damaged(what: str) -> MemoryRefused:
 def head(db: Database, place: Place) -> Head | None:
     """Return where an instance stands; None where it never was."""
     row = db.one(_HEAD, place)
-    if row is None:
-        return None
+    return None if row is None else _checked(row)
+
+
+def _checked(row: Row) -> Head:
     *numbers, op = (row[0], row[1], *row[3:], row[2])
     if op not in OPS or not all(isinstance(one, int) and one >= 0 for one in numbers):
         raise damaged("a head that no commit wrote")
@@ -128,6 +131,44 @@ def _document(db: Database, place: Place, at: Head) -> Document:
     if at.op in DEAD:
         return Document(*who, None, True, at.op)  # type: ignore[arg-type]  # checked by head
     return Document(*who, value(db, place, at), False, at.op)  # type: ignore[arg-type]
+
+
+_MANY = f"""
+WITH wanted (scope_key, id) AS (VALUES %s)
+SELECT w.scope_key, w.id, {", ".join("h." + name for name in Head._fields)},
+    CASE h.snap WHEN 1 THEN s.value ELSE r.value END
+FROM wanted w CROSS JOIN head h
+    ON h.space = ? AND h.branch = ? AND h.id = w.id AND h.scope_key = w.scope_key
+LEFT JOIN snapshot s ON h.snap = 1 AND s.space = h.space AND s.branch = h.branch
+    AND s.id = h.id AND s.scope_key = h.scope_key
+LEFT JOIN revision r ON h.snap = 0 AND r.space = h.space AND r.branch = h.branch
+    AND r.id = h.id AND r.scope_key = h.scope_key
+    AND r.seq = h.base_seq AND r.op_index = h.base_index
+"""
+_AT_ONCE = 200  # instances of one question: an old SQLite takes 999 parameters
+
+
+def documents(
+    db: Database, space: str, branch: str, keys: Sequence[DirtyKey]
+) -> dict[DirtyKey, Document]:
+    """Return those of ``keys`` that ever were; one question for each 200 of them."""
+    found = {}
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
+        sql = _MANY % ", ".join(["(?, ?)"] * len(some))
+        names = [part for key in some for part in key]
+        for row in db.rows(sql, (*names, space, branch)):
+            at = _checked(row[2:-1])
+            key = DirtyKey(str(row[0]), str(row[1]))
+            who = (space, key.scope_key, key.id, at.seq)
+            if at.op in DEAD:
+                found[key] = Document(*who, None, True, at.op)  # type: ignore[arg-type]  # checked
+            elif at.patch_bytes:
+                place = Place(space, branch, key.id, key.scope_key)
+                found[key] = _document(db, place, at)
+            else:
+                found[key] = Document(*who, _decoded(row[-1]), False, at.op)  # type: ignore[arg-type]
+    return found
 
 
 def page(
