@@ -52,15 +52,20 @@ class MemoryServer:
         (home / "memory" / "people").chmod(0o600)
         self.address = ""
         self.process: subprocess.Popen[str] | None = None
+        self._clients: list[RemoteMemory] = []
 
     def __enter__(self) -> MemoryServer:
         self.start()
         return self
 
     def __exit__(self, *error: object) -> None:
+        for client in self._clients:
+            client.close()
         if self.process is not None:
             self.process.kill()
-            self.process.communicate()
+            self.process.wait()
+            self.process.stdout.close()
+            self.process.stderr.close()
 
     def start(self) -> None:
         """Return when it says that it serves."""
@@ -92,7 +97,9 @@ class MemoryServer:
         return self.process.returncode, complaint
 
     def client(self, person: str = A, session: str = "", space: str = PROJ) -> RemoteMemory:
-        return connect(self.address, TOKENS.get(person, person), space, session)
+        """Connect as a person of ``TOKENS`` (or with another token); closed with the server."""
+        self._clients.append(connect(self.address, TOKENS.get(person, person), space, session))
+        return self._clients[-1]
 
     def raw(self) -> socket.socket:
         """Return a connection that has said nothing yet."""

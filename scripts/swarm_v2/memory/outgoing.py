@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from scripts.swarm_v2.memory.serving import Out
 
-MAX_QUEUED = 32 << 20  # bytes; a client that lets more wait is cut off
+MAX_QUEUED = 16 << 20  # bytes; a client that lets more wait is cut off
 ROOM = 1 << 20  # bytes that may wait while it is still asked what else it wants
 STALL_S = 60.0  # in which a client has to take something of what waits
 
@@ -23,8 +23,15 @@ class Stalled(Exception):
 class Outgoing:
     """One client's queue, and the task that empties it into the socket."""
 
-    def __init__(self, writer: asyncio.StreamWriter, sent: Callable[[Out], None]) -> None:
-        self._writer, self._sent = writer, sent
+    def __init__(
+        self,
+        writer: asyncio.StreamWriter,
+        sent: Callable[[Out], None],
+        *,
+        most: int = MAX_QUEUED,
+        stall_s: float = STALL_S,
+    ) -> None:
+        self._writer, self._sent, self._most, self._stall_s = writer, sent, most, stall_s
         self._lines: deque[tuple[bytes, Out | None]] = deque()
         self._queued = 0
         self._changed = asyncio.Event()
@@ -41,7 +48,7 @@ class Outgoing:
         for number, line in enumerate(lines, 1):
             self._lines.append((line, what if number == len(lines) else None))
             self._queued += len(line)
-        if self._queued > MAX_QUEUED:
+        if self._queued > self._most:
             self._end()
         self._changed.set()
 
@@ -83,7 +90,7 @@ class Outgoing:
                     continue
                 line, what = self._lines[0]
                 self._writer.write(line)
-                async with asyncio.timeout(STALL_S):
+                async with asyncio.timeout(self._stall_s):
                     await self._writer.drain()
                 if self._over:
                     break

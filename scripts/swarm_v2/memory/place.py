@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from pathlib import Path
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from hooks.atomic import make_folder, read, write
@@ -42,6 +42,11 @@ class Place(NamedTuple):
         return os.path.join(self.folder, "socket")
 
     @property
+    def fits(self) -> bool:
+        """Whether the kernel takes the socket's path; its own error does not say how long."""
+        return len(os.fsencode(self.socket)) <= MAX_SOCKET_PATH
+
+    @property
     def address(self) -> str:
         return os.path.join(self.folder, "address")
 
@@ -54,7 +59,9 @@ def place_of(home: str, store: str) -> Place:
     import platformdirs
 
     name = short_digest(f"{os.path.realpath(home)}\n{store}".encode("utf-8", "surrogateescape"))
-    runtime = Path(platformdirs.user_runtime_path(APP, appauthor=False))
+    with warnings.catch_warnings():  # where nothing names a runtime path it warns, and has one
+        warnings.simplefilter("ignore")
+        runtime = platformdirs.user_runtime_path(APP, appauthor=False)
     return Place(str(runtime / name[:16]))
 
 
@@ -67,6 +74,9 @@ def make_private(place: Place) -> None:
     """
     make_folder(place.folder)
     above = os.path.dirname(place.folder)
+    runtime = os.path.dirname(above)
+    if os.stat(runtime).st_uid not in (os.geteuid(), 0):
+        raise StateError(runtime, "another user owns it", hint=_ELSEWHERE)
     for folder in (above, place.folder):
         info = os.lstat(folder)
         if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.geteuid():

@@ -69,6 +69,10 @@ class MemoryServer:
             MemoryRefused: ``server-running``; what the store refuses.
             StateError, OSError: the place cannot be used.
         """
+        if self._port is None and not self._place.fits:
+            sentence = f"{self._place.socket} is too long for a socket"
+            hint = "serve a port of this machine instead: brainhooks memory serve --port 0"
+            raise MemoryRefused("request-invalid", sentence, hint)
         make_private(self._place)
         with claim(self._place, lambda: os.sched_yield()):
             asyncio.run(self._serve())
@@ -104,11 +108,7 @@ class MemoryServer:
             return server, f"tcp:{server.sockets[0].getsockname()[1]}"
         self._unlink()  # ours or a dead server's: we hold the lock
         path = self._place.socket
-        try:
-            server = await asyncio.start_unix_server(self._connected, path)
-        except OSError as err:
-            hint = "serve a port of this machine instead: brainhooks memory serve --port 0"
-            raise MemoryRefused("server-gone", f"{path}: {err.strerror or err}", hint) from None
+        server = await asyncio.start_unix_server(self._connected, path)
         os.chmod(path, 0o600)
         return server, f"unix:{path}"
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.wire import Ask, Hello
     from scripts.swarm_v2.scope_key import Identity
 
+MAX_FRAME = 12 << 20  # bytes of what a new watch shows at once
+
 
 class Out(NamedTuple):
     """Lines for one session, in order; ``frame`` is told to have arrived once they are out."""
@@ -69,8 +71,18 @@ class Engine:
         except MemoryRefused as err:
             return [Out(session, [refusal(told(err), ask.n)])]
         lines = [] if frame is None else [encode(part) for part in pushes(frame)]
+        if frame is not None and sum(map(len, lines)) > MAX_FRAME:
+            return [Out(session, [self._too_large(session, ask, frame)])]
         own = Out(session, [*lines, encode(Answer(ask.n, body))], frame)
         return [own, *self.pump()]
+
+    def _too_large(self, session: Session, ask: Ask, frame: SyncFrame) -> bytes:
+        """End a watch that would show too much at once; what else is watched is told again."""
+        self._runtime.unwatch(session, str(ask.fields["watch"]))
+        self._runtime.failed(session, frame)
+        sentence = f"what would be shown at once has more than {MAX_FRAME} bytes"
+        err = MemoryRefused("request-too-large", sentence, "narrow it by a schema or a path")
+        return refusal(err, ask.n)
 
     def pump(self) -> list[Out]:
         """Return what sessions are owed; a store that does not answer is asked again later."""
