@@ -242,6 +242,8 @@ class LocalBrain:
                 changes.erase_derived()
                 changes.apply()
                 local_words.erase(self._db)
+        if there:
+            self._db.rows("PRAGMA wal_checkpoint(TRUNCATE)")  # where a server keeps the file
         return there > 0
 
     def _bury(self, record: str, changes: Changes) -> int:
@@ -252,6 +254,8 @@ class LocalBrain:
             changes.erase(old)
         self._db.run("INSERT OR IGNORE INTO grave VALUES (?, '', '')", (record,))
         self._db.run("DELETE FROM place WHERE id = ?", (record,))
+        if self._db.one("SELECT 1 FROM sqlite_master WHERE name = 'oversize'"):
+            self._db.run("DELETE FROM oversize WHERE key = ?", (record,))
         return len(found)
 
     def _known(self, new: dict[str, object]) -> Ack | None:
