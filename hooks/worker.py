@@ -252,6 +252,16 @@ def log_transcript(job: Job) -> None:
             state.close()
 
 
+def let_go(job: Job) -> None:
+    """Delete what the brain of this home keeps of sessions that ended long ago."""
+    from hooks.context.ended_sessions import let_go as let_ended_go
+
+    starting = job.args[1] if len(job.args) > 1 else ""
+    gone = let_ended_go(job.settings, job.env, starting, job.at)
+    if gone:
+        job.log(f"let go of {len(gone)} sessions that ended long ago")
+
+
 def tidy_up(job: Job) -> None:
     from hooks.context.session_index import trim
     from hooks.context.tidy import tidy
@@ -278,6 +288,7 @@ VERBS: dict[str, tuple[Callable[[Job], None], ...]] = {
         restore,
         flush_if_due,
         archive_ended,
+        let_go,
         tidy_up,
     ),
 }

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from scripts.swarm_v2.memory.admission import Admission, parse_proposal
+from scripts.swarm_v2.memory.document import SCOPES
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.sessions import Credential, Lease, Session, SessionRegistry
 from scripts.swarm_v2.memory.store_redis import RedisStore
 from scripts.swarm_v2.memory.store_sqlite import SqliteStore
-from scripts.swarm_v2.scope_key import resolve_scope_key
+from scripts.swarm_v2.scope_key import Identity, resolve_scope_key
 from tests.support.redis_servers import Server, binary
 
 if TYPE_CHECKING:
@@ -83,3 +84,15 @@ class People:
         key = resolve_scope_key(scope, session.identity)
         document = self.store.read(self.space, key, id)
         return document.value if document else None
+
+
+def snapshot(store: DocumentStore) -> tuple[object, ...]:
+    """Return everything that a refused commit must leave as it is."""
+    keys = [resolve_scope_key(scope, Identity(who, "a1")) for who in (A, B) for scope in SCOPES]
+    feed, rows = store.changes(SPACE, 0), store.select(SPACE, keys)
+    return store.seq(SPACE), feed, rows, store.basis(SPACE)
+
+
+def wrote(people: People) -> int:
+    """Commit something valid; return its number."""
+    return people.save(people.open(C, "c9"), "next", "space", {"n": 1})
