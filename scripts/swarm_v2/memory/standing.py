@@ -13,7 +13,7 @@ from scripts.swarm_v2.memory.memories import DERIVED
 from scripts.swarm_v2.memory.scheduler import Scheduler
 from scripts.swarm_v2.memory.sessions import Credential, Lease
 from scripts.swarm_v2.memory.store import ABSENT, Document
-from scripts.swarm_v2.memory.transactions import Transaction
+from scripts.swarm_v2.memory.transactions import of_one_moment
 from scripts.swarm_v2.scope_key import resolve_scope_key
 
 if TYPE_CHECKING:
@@ -123,9 +123,10 @@ class Standing:
         if not serving.scheduler.left or serving.service.serves():
             return None
         derivation = next(one for one in ALL if one.output.id == node)
-        transaction = Transaction(self._store, session.space)
-        transaction.act_as(session.identity)
-        value = derivation.run(transaction, self._roots_of(session.space, session.identity))
+        roots = self._roots_of(session.space, session.identity)
+        value, transaction = of_one_moment(
+            self._store, session.space, session.identity, lambda tx: derivation.run(tx, roots)
+        )
         scope = narrower_of(derivation.output.scope, depth_of(transaction.log))
         key = resolve_scope_key(scope, session.identity)
         stored = self._store.read(session.space, key, node)
