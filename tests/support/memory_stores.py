@@ -71,8 +71,8 @@ class People:
         assert lease.acquire()
         return self.registry.open(self.space, Credential(principal, "test"), "run", lease=lease)
 
-    def commit(self, session: Session, *writes: dict[str, object], **more: object) -> Change | None:
-        proposal = parse_proposal({"writes": list(writes), **more})
+    def commit(self, session: Session, *asked: dict[str, object], **more: object) -> Change | None:
+        proposal = parse_proposal({"writes": list(asked), **more})
         return self.admission.commit_authored(proposal, session, AT)
 
     def save(self, session: Session, id: str, scope: str, value: object) -> int:
