@@ -53,8 +53,8 @@ class Whereabouts(NamedTuple):
         return "" if self.server else self.settings.memory_url
 
 
-def whereabouts(door: Door) -> Whereabouts:
-    """Return what this folder and this shell are.
+def whereabouts(door: Door, *, register: bool = True) -> Whereabouts:
+    """Return what this folder and this shell are; ``register`` as ``project.resolve`` has it.
 
     Raises:
         MemoryRefused: ``space-invalid`` where the folder is no project.
@@ -63,7 +63,8 @@ def whereabouts(door: Door) -> Whereabouts:
     from scripts.swarm_v2.memory.document import check_space
 
     settings = door.settings()
-    project = resolve(launch_folder(door.cwd, door.env), settings, door.env, door.at)
+    folder = launch_folder(door.cwd, door.env)
+    project = resolve(folder, settings, door.env, door.at, register=register)
     url = settings.memory_url
     server = url.removeprefix(SERVER) if url.startswith(SERVER) else ""
     space = check_space(project.id)
@@ -90,6 +91,27 @@ def opened(door: Door) -> Iterator[Memory]:
         MemoryRefused: there is no session to be had.
     """
     memory = open_memory(whereabouts(door))
+    try:
+        yield memory
+    finally:
+        memory.close()
+
+
+@contextmanager
+def looked_into(door: Door) -> Iterator[Memory | None]:
+    """As ``opened``, but None where nothing was ever stored: looking makes no home.
+
+    Raises:
+        MemoryRefused: there is no session to be had.
+    """
+    from hooks.context.brain_adapter import LOCAL_DATABASE
+
+    here = whereabouts(door, register=False)
+    own_file = os.path.join(here.settings.home, LOCAL_DATABASE)
+    if not here.settings.memory_url and not os.path.exists(own_file):
+        yield None
+        return
+    memory = open_memory(here)
     try:
         yield memory
     finally:

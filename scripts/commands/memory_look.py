@@ -12,8 +12,8 @@ from scripts.commands import door
 from scripts.commands.memory_door import (
     Json,
     Scope,
+    looked_into,
     nothing_there,
-    opened,
     refusals,
     usual_scope,
 )
@@ -36,8 +36,8 @@ def list_documents(
     as_json: Json = False,
 ) -> None:
     """List this project's documents: of all three scopes, or of one."""
-    with refusals(as_json), opened(door(ctx)) as memory:
-        found = list(_documents(memory, scope, prefix))
+    with refusals(as_json), looked_into(door(ctx)) as memory:
+        found = list(_documents(memory, scope, prefix)) if memory else []
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
@@ -75,9 +75,9 @@ def show(
 ) -> None:
     """Show a document; what is derived (context, digest, status) is brought up to date first."""
     wanted = usual_scope(document_id, scope)
-    with refusals(as_json), opened(door(ctx)) as memory:
-        found = memory.read(document_id, wanted)
-        if found is None or (found.get("deleted") and not history):
+    with refusals(as_json), looked_into(door(ctx)) as memory:
+        found = memory.read(document_id, wanted) if memory else None
+        if memory is None or found is None or (found.get("deleted") and not history):
             raise nothing_there(document_id, wanted, as_json)
         past = memory.history(document_id, str(found["scope"])) if history else {}
     if as_json:
