@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scripts.swarm_v2.memory.address import InstanceKey
 from scripts.swarm_v2.memory.document import MAX_BYTES, MISSING, decode, encode
+from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.prepared import merge_into, scrubbed, stale
 from scripts.swarm_v2.memory.redis_link import RedisLink, Script, damaged
 from scripts.swarm_v2.memory.redis_rows import (
@@ -110,7 +111,10 @@ class Committer:
             answer = self._run(asked, request)
             word = answer[0].decode()
             if word == "done":
-                self._keep_snapshots([field.decode() for field in answer[2:]])
+                try:
+                    self._keep_snapshots([field.decode() for field in answer[2:]])
+                except MemoryRefused:
+                    pass  # the commit is written; the next patch asks for a snapshot again
                 return int(answer[1])
             self._refuse(word, answer, asked)
             careful = True

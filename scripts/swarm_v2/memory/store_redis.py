@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 RIGHTS = (
     *("+eval", "+evalsha", "+acl|whoami", "+type", "+time"),
-    *("+get", "+set", "+del", "+exists", "+pttl", "+sadd", "+srem", "+smembers"),
+    *("+get", "+set", "+del", "+pttl", "+sadd", "+srem", "+smembers"),
     *("+hget", "+hmget", "+hgetall", "+hset", "+hsetnx", "+hdel", "+hkeys"),
     *("+lrange", "+lset", "+rpush", "+zadd", "+zrem", "+zrangebylex"),
     *("+xadd", "+xrange", "+xread"),
