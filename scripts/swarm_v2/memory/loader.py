@@ -83,6 +83,8 @@ class DocumentLoader:
         self.loads = 0
         # boundary: engine object manager
         self._cached: Overlay[CacheKey, Document | int | _Absent] = Overlay()
+        # boundary: engine object manager, what of it was ever somebody's
+        self._scoped: set[CacheKey] = set()
 
     def load(self, address: Address) -> Document | None:
         """Return the document that the identity means, a tombstone too; None where none ever was.
@@ -102,15 +104,17 @@ class DocumentLoader:
 
     def load_instances(self, keys: Iterable[InstanceKey]) -> dict[InstanceKey, Document | None]:
         """Return the document of each instance of this space."""
-        wanted = list(dict.fromkeys(keys))
-        unknown = [
-            DirtyKey(key.scope_key, key.id)
-            for key in wanted
-            if CacheKey(key.scope_key, key.id, DOCUMENT) not in self._cached
-        ]
-        if unknown:
-            self._fetch(unknown)
-        return {key: self.cached(key) for key in wanted}
+        answers: dict[InstanceKey, Document | None] = {}
+        unknown: dict[DirtyKey, InstanceKey] = {}
+        for key in keys:
+            found = self._cached.get(CacheKey(key.scope_key, key.id, DOCUMENT))
+            if found is None:
+                unknown[DirtyKey(key.scope_key, key.id)] = key
+            else:
+                answers[key] = None if isinstance(found, (_Absent, int)) else found
+        for name, document in self._fetch([*unknown]).items():
+            answers[unknown[name]] = document
+        return answers
 
     def cached(self, key: InstanceKey) -> Document | None:
         """Return what is cached of an instance, and never ask the store."""
@@ -125,7 +129,7 @@ class DocumentLoader:
             document = self.load_instances((key,))[key]
             return ABSENT if document is None else document.seq
         if name not in self._cached:
-            self._cached[name] = self.store.heads((key,), branch=self.branch)[key]
+            self._remember(name, self.store.heads((key,), branch=self.branch)[key])
         seq = self._cached[name]
         return seq if isinstance(seq, int) else ABSENT
 
@@ -160,24 +164,25 @@ class DocumentLoader:
             raise MemoryRefused("identity-changed", "the other loader reads for somebody else")
         self.invalidate({DirtyKey(key.scope_key, key.id) for key in other._cached})
         for key, found in other._cached.items():
-            self._cached[key] = found
+            self._remember(key, found)
 
     def shared_with(self, identity: Identity) -> DocumentLoader:
         """Return a loader for ``identity`` that knows what this one knows of the space's rows.
 
         Nothing of a user or a session goes along, their absence neither.
         """
-        other = self.fork() if identity == self.identity else self._empty(identity)
-        if identity != self.identity:
-            other._cached = self._cached.fork()
-            for key in [key for key in other._cached if key.scope_key != SPACE]:
-                other._cached.pop(key)
+        if identity == self.identity:
+            return self.fork()
+        other = self._empty(identity)
+        other._cached = self._cached.fork()
+        for key in self._scoped:
+            other._cached.pop(key)
         return other
 
     def fork(self) -> DocumentLoader:
         """Return an independent loader of the same identity that knows the same."""
         other = self._empty(self.identity)
-        other._cached = self._cached.fork()
+        other._cached, other._scoped = self._cached.fork(), set(self._scoped)
         return other
 
     def _empty(self, identity: Identity) -> DocumentLoader:
@@ -188,15 +193,22 @@ class DocumentLoader:
     def _bound(self) -> tuple[object, ...]:
         return (self.space, self.branch, self.at_seq, self.identity)
 
-    def _fetch(self, unknown: list[DirtyKey]) -> None:
+    def _fetch(self, unknown: list[DirtyKey]) -> dict[DirtyKey, Document | None]:
+        if not unknown:
+            return {}
         self.loads += len(unknown)
-        if self.at_seq is not None:
-            found = {
-                key: document_at(self.store, self.space, key, self.at_seq, self.branch)
-                for key in unknown
-            }
+        found: dict[DirtyKey, Document | None] = {}
+        if self.at_seq is None:
+            found.update(self.store.read_many(self.space, unknown, branch=self.branch))
         else:
-            found = dict(self.store.read_many(self.space, unknown, branch=self.branch))
+            for key in unknown:
+                found[key] = document_at(self.store, self.space, key, self.at_seq, self.branch)
         for key in unknown:
-            name = CacheKey(key.scope_key, key.id, DOCUMENT)
-            self._cached[name] = found.get(key) or _ABSENT
+            document = found.setdefault(key, None)
+            self._remember(CacheKey(key.scope_key, key.id, DOCUMENT), document or _ABSENT)
+        return found
+
+    def _remember(self, name: CacheKey, found: Document | int | _Absent) -> None:
+        self._cached[name] = found
+        if name.scope_key != SPACE:
+            self._scoped.add(name)

@@ -50,7 +50,7 @@ class TrackedQuery:
 
     Attributes:
         entities: every tracked document that is or was there, by (scope key, id).
-        fresh: the keys that the last ``evaluate`` or ``refresh`` read anew.
+        fresh: the keys that the last ``evaluate`` or ``refresh`` read anew; none in a clone.
         gone: the keys that the last ``evaluate`` no longer reached, nor has anything for;
             ``refresh`` never takes anything away and leaves it empty.
         seq: the space's number before the last whole evaluation: changes above it count.
@@ -146,7 +146,7 @@ class TrackedQuery:
         copy.tracker, copy.entities = self.tracker.fork(), self.entities.fork()
         copy.misses = self.misses.fork() if rename is None else self.misses.rekeyed(rename)
         copy.loader = self.loader.shared_with(asker)
-        copy.fresh, copy.seq = set(self.entities), self.seq
+        copy.seq = self.seq
         copy.broken, copy.unresolved = set(self.broken), self.unresolved
         return copy
 

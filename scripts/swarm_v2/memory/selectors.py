@@ -179,7 +179,7 @@ def reach(value: object, selector: Selector) -> list[Reached]:
     if link is not None:
         if selector.schema.nothing:
             return []
-        return [Reached(link, Selector(link.path + rest, selector.schema), hop=True)]
+        return [Reached(link, Selector(link.path + rest, selector.schema), True)]
     if found is MISSING or rest:
         return []
     return _inside(found, selector.schema)
@@ -192,24 +192,27 @@ def _inside(value: object, schema: Schema) -> list[Reached]:
     walked: set[tuple[int, int]] | None = set() if schema.branching else None
     while heap:
         item, wanted = heap.pop()
-        if not isinstance(item, (dict, list)) or wanted.nothing:
+        if not isinstance(item, (dict, list)):
             continue
         if walked is not None:
             if (id(item), id(wanted)) in walked:
                 continue
             walked.add((id(item), id(wanted)))
         if isinstance(item, dict) and LINK in item:
-            link = as_link(item)
+            link = None if wanted.nothing else as_link(item)
             if link is not None:
-                reached.append(Reached(link, Selector(link.path, wanted), hop=False))
+                reached.append(Reached(link, Selector(link.path, wanted), False))
             continue
-        heap += reversed(_parts(item, wanted))
+        heap += _parts(item, wanted)
     return reached
 
 
 def _parts(item: dict[str, object] | list[object], wanted: Schema) -> list[tuple[object, Schema]]:
     if wanted.any_of is not None:
         return [(item, branch) for branch in wanted.any_of]
+    if wanted.everything:
+        parts = item if isinstance(item, list) else item.values()
+        return [(one, wanted) for one in parts if isinstance(one, (dict, list))]
     if not wanted.accepts(item):
         return []
     if isinstance(item, list):

@@ -7,12 +7,12 @@ neither a long chain of links nor a circle of them matters.
 
 from __future__ import annotations
 
-from scripts.swarm_v2.memory.address import Address, InstanceKey, instance_key
+from scripts.swarm_v2.memory.address import InstanceKey
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.misses import MissLedger as MissLedger  # noqa: TC001 - handed on
 from scripts.swarm_v2.memory.overlay import Overlay
 from scripts.swarm_v2.memory.selectors import Selector, reach
-from scripts.swarm_v2.scope_key import SPACE, can_resolve, encode_identity
+from scripts.swarm_v2.scope_key import can_resolve, encode_identity, resolve_scope_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def target(space: str, link: Link, identity: Identity) -> InstanceKey | None:
     """
     if not can_resolve(link.scope, identity):
         return None
-    return instance_key(Address(space, link.id, link.scope or SPACE), identity)
+    return InstanceKey(space, resolve_scope_key(link.scope, identity), link.id)
 
 
 class SchemaTracker:
@@ -186,4 +186,4 @@ class Traverser:
         covered = self.tracker.covers(space, reached.link, reached.selector, identity)
         if covered and self.tracker.hops(key, reached.selector) <= hops:
             return None
-        return Step(key, reached.selector, hops, step.key)
+        return Step(key, reached.selector, hops, step.key, False)  # none left out: a hot path

@@ -40,6 +40,9 @@ class MemoKey(NamedTuple):
     schemas: tuple[str, ...]
 
 
+_ALL: Wanted = (EVERYTHING,)
+
+
 class _Asked(NamedTuple):
     """A target to build, what to show where it cannot be, and the containers around it."""
 
@@ -67,7 +70,7 @@ def flat(schemas: Iterable[Schema]) -> Wanted:
     while heap:
         schema = heap.pop()
         if schema.everything:
-            return (EVERYTHING,)
+            return _ALL
         if id(schema) in seen:
             continue
         seen.add(id(schema))
@@ -163,9 +166,12 @@ class ValueBuilder:
         return shown
 
     def _address(self, link: Link, rest: tuple[str, ...]) -> Address:
-        return Address(self._loader.space, link.id, link.scope or SPACE, link.path + rest)
+        return Address(self._loader.space, link.id, link.scope or SPACE, link.path + rest, None)
 
     def _take(self, value: object, wanted: Wanted, depth: int) -> object:
+        if not isinstance(value, (dict, list)) and wanted == _ALL:
+            self._size += value is not MISSING
+            return value
         link = as_link(value)
         if link is not None:
             return self._behind(link, value, wanted, depth)
@@ -185,9 +191,12 @@ class ValueBuilder:
         self, value: dict[str, object], accepting: list[Schema], depth: int
     ) -> dict[str, object]:
         members: dict[str, object] = {}
+        wanted = _ALL
+        everything = accepting[0].everything
         for name, one in value.items():
-            schemas = [schema.member(name) for schema in accepting]
-            wanted = flat(schema for schema in schemas if schema is not None)
+            if not everything:
+                schemas = [schema.member(name) for schema in accepting]
+                wanted = flat(schema for schema in schemas if schema is not None)
             taken = self._take(one, wanted, depth) if wanted else MISSING
             if taken is not MISSING:
                 members[name] = taken

@@ -24,7 +24,7 @@ quick = settings(deadline=None, max_examples=100)
 
 
 def ids(value: object, schema: object = True, *path: str) -> list[str]:
-    return [one.link.id for one in reach(value, Selector(path, compile_schema(schema)))]
+    return sorted(one.link.id for one in reach(value, Selector(path, compile_schema(schema))))
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,19 @@ def test_redirects_are_followed_to_the_stated_number_and_not_in_a_circle(space: 
     assert ids(grows.broken) == {("space", "grows")}
 
 
+def test_redirects_that_are_too_many_from_one_side_are_followed_from_another(
+    space: Space,
+) -> None:
+    for number in range(MAX_HOPS + 4):
+        space.put(f"r{number}", link(f"r{number + 1}", "space"))
+        space.put(f"m{number}", {"next": link(f"m{number + 1}", "space")})
+    space.put(f"m{MAX_HOPS + 4}", {"late": link("r10", "space")})
+    space.put("index", {"far": link("r0", "space"), "late": link("m0", "space")})
+    walker = walk(space, "index", A1)
+    assert DirtyKey("space", f"r{MAX_HOPS + 3}") in ids(walker.tracker)
+    assert ids(walker.misses) == {("space", f"r{MAX_HOPS + 4}")}
+
+
 def test_a_redirect_leads_each_reader_into_its_own_instance(space: Space) -> None:
     space.put("context", link("context", "user"))
     space.put("context", link("context", "session"), "user", A1)
