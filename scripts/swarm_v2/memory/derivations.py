@@ -188,6 +188,21 @@ def outcome(
     return Outcome(keys[-1], tuple(writes), seen, (basis,))
 
 
+def without_history(writes: Iterable[Write]) -> tuple[Write, ...]:
+    """Return the same writes letting go of the values of before.
+
+    They can be made again, would be most of the store, and repeat words that may be forgotten.
+    """
+    found: list[Write] = []
+    for write in writes:
+        if write.base == ABSENT:
+            found.append(write)
+        else:
+            found.append(Write(write.id, write.scope_key, "erase", base=write.base))
+            found.append(write._replace(base=None))
+    return tuple(found)
+
+
 def rows_of(
     store: DocumentStore, space: str, document_id: str, identity: Identity
 ) -> dict[str, Document]:

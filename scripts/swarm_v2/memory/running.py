@@ -17,7 +17,9 @@ from scripts.swarm_v2.memory.derivations import (
     present,
     residue,
     seen_by,
+    without_history,
 )
+from scripts.swarm_v2.memory.document import is_link
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.faults import Fault, clearing, noting
 from scripts.swarm_v2.memory.transactions import Transaction
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 # and is not hidden.
 FAULTY = (MemoryRefused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 AGAIN = ("stale-base", "stale-read")  # somebody committed in the middle
+KEPT = 64  # values of an instance at most in its history
 STOPS = ("lease-lost", "lease-held", "store-busy")  # nothing else would fare better now
 
 
@@ -127,7 +130,7 @@ class _Run:
             return  # nobody wants it any more
         node.compose(scheduler.compositions, done.key, value)
         try:
-            self._commit(done.writes, done.seen, done.basis)
+            self._commit(self._tidied(done.writes), done.seen, done.basis)
         except MemoryRefused as err:
             plan = value.get("plan") if isinstance(value, dict) else None
             output = node.derivation.output.id
@@ -194,6 +197,19 @@ class _Run:
             self._work.commits.append(seq)
             scheduler.dirty(change_of(seq, commit))
 
+    def _tidied(self, writes: tuple[Write, ...]) -> tuple[Write, ...]:
+        """Let values of before go: now and then, and where a redirect takes their place.
+
+        To let one go costs as much as fifty commits in a file with a WAL.
+        """
+        if self._instance.runs % KEPT == 0:
+            return without_history(writes)
+        return tuple(
+            one
+            for write in writes
+            for one in (without_history([write]) if is_link(write.value) else [write])
+        )
+
     def _refused(self, err: MemoryRefused) -> None:
         self._scheduler.ready(self._reader)
         if err.code in STOPS:
@@ -211,8 +227,8 @@ class _Run:
         scheduler.index.replace(self._reader, {**dict.fromkeys(extra, ((),)), **reads})
         scope = scope_of(self._reader.scope_key)
         node.slots.put(scope, scope, self._identity)
-        for logged in log:
-            node.feeds |= scheduler.writers.writers(logged.address) - {node.name}
+        writers = [scheduler.writers.writers(logged.address) for logged in log]
+        scheduler.fed(node, set().union(*writers) - {node.name})
         if instance.fault is not None or not instance.faults_read:
             key = self._reader.scope_key
             self._commit(clearing(scheduler.store, scheduler.space, node.name, key))

@@ -76,26 +76,65 @@ class Scheduler:
         # boundary: what may run, by derivation, in the order in which it became so.
         self._ready: dict[str, dict[Reader, None]] = {name: {} for name in self.nodes}
         self._served = False
+        # boundary: demand. How often each identity asks for which derivations, and which run
+        # for it: those, and what they were seen to read.
+        self._demands: dict[Identity, dict[str, int]] = {}
+        self._given: dict[Identity, set[str]] = {}
 
     # What is wanted.
 
     def demand(self, identity: Identity, nodes: Iterable[str] = ()) -> None:
-        """Let ``identity`` want ``nodes`` (none named: all); only what is new becomes dirty.
+        """Let ``identity`` want ``nodes`` (none named: all), and so what they are made from.
 
-        Take the feed's position before: what moves from then on is told to ``dirty``.
+        Only what is new becomes dirty. Take the feed's position before: what moves from then
+        on is told to ``dirty``.
         """
+        counts = self._demands.setdefault(identity, {})
         for name in tuple(nodes) or tuple(self.nodes):
-            node = self.nodes[name]
-            self.take(node, node.instances.add(identity))
-            key = node.instances.key_for(identity)
-            instance = node.instance(key) if key else None
-            if key and instance is not None and instance.is_checked:
-                self.look_for(Reader(name, key), instance, [identity])
+            counts[name] = counts.get(name, 0) + 1
+        self._fit(identity)
 
     def undemand(self, identity: Identity, nodes: Iterable[str] = ()) -> None:
         """Take one demand back; an instance that nobody wants any more is forgotten here."""
+        counts = self._demands.get(identity, {})
         for name in tuple(nodes) or tuple(self.nodes):
-            self.take(self.nodes[name], self.nodes[name].instances.remove(identity))
+            if counts.get(name, 0) > 1:
+                counts[name] -= 1
+            else:
+                counts.pop(name, None)
+        self._fit(identity)
+        if not counts:
+            self._demands.pop(identity, None)
+            self._given.pop(identity, None)
+
+    def fed(self, node: Node, writers: set[str]) -> None:
+        """Take in that a run of ``node`` read what ``writers`` write: who wants it wants them."""
+        if writers <= node.feeds:
+            return
+        node.feeds |= writers
+        for identity, given in list(self._given.items()):
+            if node.name in given:
+                self._fit(identity)
+
+    def _fit(self, identity: Identity) -> None:
+        wanted: set[str] = set()
+        waiting = list(self._demands.get(identity, ()))
+        while waiting:
+            name = waiting.pop()
+            if name not in wanted:
+                wanted.add(name)
+                waiting += self.nodes[name].feeds
+        given = self._given.get(identity, set())
+        self._given[identity] = wanted
+        for name, node in self.nodes.items():
+            if name in given - wanted:
+                self.take(node, node.instances.remove(identity))
+            elif name in wanted - given:
+                self.take(node, node.instances.add(identity))
+                key = node.instances.key_for(identity)
+                instance = node.instance(key) if key else None
+                if key and instance is not None and instance.is_checked:
+                    self.look_for(Reader(name, key), instance, [identity])
 
     def take(self, node: Node, refit: Refit) -> None:
         """Make ready what became an instance, forget what is none any more."""

@@ -9,6 +9,7 @@ import pytest
 from scripts.swarm_v2.memory.address import Address
 from scripts.swarm_v2.memory.derivations import Derivation, Output
 from scripts.swarm_v2.memory.document import MISSING, make_link
+from scripts.swarm_v2.memory.running import KEPT
 from scripts.swarm_v2.memory.store import Write
 from scripts.swarm_v2.scope_key import Identity
 from tests.support.memory_stores import SPACE, A, B
@@ -375,3 +376,35 @@ def test_a_space_change_reaches_each_instance_once(world: World) -> None:
     assert world.go().runs == 2
     assert all("for everybody" in world.result("context", who)["text"] for who in (A1, A2, B1))
     assert B in key("user", B1).replace("%3A", ":")
+
+
+def test_who_wants_a_result_wants_what_it_is_made_from_and_lets_it_go_again(world: World) -> None:
+    world.remember(A1, "x", "one")
+    world.want(A1, nodes=("status",))
+    assert world.result("status", A1)["shared"]["memories"] == 1
+    assert world.runs("digest") == {"space": 1}
+    world.scheduler.undemand(A1, ("status",))
+    assert world.runs("digest") == world.runs("status") == {}
+
+
+def test_the_values_of_before_do_not_pile_up(world: World) -> None:
+    world.want(A1, nodes=("context",))
+    instance = world.scheduler.nodes["context"].instance("space")
+    assert instance is not None
+    instance.runs = KEPT - 3
+    for number in range(4):
+        world.remember(A1, "x", f"number {number}")
+        world.go()
+    history = world.store.history(SPACE, "space", "context", limit=1_000)
+    assert ["number 0" in str(one.value) for one in history].count(True) == 0
+    assert "number 3" in str(history[0].value)
+
+
+def test_a_value_that_a_redirect_replaces_leaves_no_word_in_the_history(world: World) -> None:
+    world.remember(A1, "x", "a word of before")
+    world.want(A1, nodes=("context",))
+    prefer(world, A1, "short")
+    world.go()
+    assert world.row("context", "space", A1).value == make_link("context", "user")
+    history = world.store.history(SPACE, "space", "context")
+    assert not any("a word of before" in str(one.value) for one in history)
