@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 
 from scripts.swarm_v2.memory.address import InstanceKey
 from scripts.swarm_v2.memory.changes import Changed, ChangeSet
+from scripts.swarm_v2.memory.dependencies import DependencyIndex, Reader
 from scripts.swarm_v2.memory.document import MISSING, at, same
-from scripts.swarm_v2.scope_key import DirtyKey
+from scripts.swarm_v2.memory.frames import SyncFrame, Upsert
+from scripts.swarm_v2.memory.replica import Replica
+from scripts.swarm_v2.scope_key import DirtyKey, Identity
 from tests.support.memory_stores import SPACE, A, B, C, People
 
 USER_A, USER_B, USER_C = (f"user:did%3Akey%3Az{one}" for one in "ABC")
@@ -22,29 +25,56 @@ def compared(before: object, after: object) -> list[tuple[tuple[str, ...], objec
     return [found[1:] for found in changes.compare(lambda _: after)]
 
 
-def test_22_one_batch_with_two_instances_of_one_id_has_two_entries_and_wakes_their_readers(
-    people: People,
-) -> None:
+def test_22_one_frame_with_two_instances_of_one_id_wakes_exactly_their_two_readers() -> None:
+    keys = [InstanceKey(SPACE, key, "preferences") for key in (USER_A, USER_B, USER_C)]
+    index, replica = DependencyIndex(), Replica(SPACE, Identity("service", "run"))
+    for key in keys:
+        index.replace(Reader("context", key.scope_key), {key: ((),)})
+    first = [
+        Upsert("preferences", "user", number, {"style": "short", "n": 1}, scope_key=key.scope_key)
+        for number, key in enumerate(keys, 1)
+    ]
+    replica.apply(SyncFrame(SPACE, 1, 0, 3, tuple(first)))
+    batch = [
+        first[0]._replace(seq=4, value={"style": "long", "n": 1}),
+        first[1]._replace(seq=5, value={"style": "none", "n": 1}),
+        first[2]._replace(seq=6),  # written anew with an equal value
+    ]
+    frame = SyncFrame(SPACE, 2, 3, 6, tuple(batch))
+
+    changes = ChangeSet()
+    changes.capture(SPACE, replica.keys_of(frame), replica.confirmed)
+    replica.apply(frame)
+    found = changes.compare(replica.confirmed)
+
+    assert [one.address for one in found] == [
+        f'/{key}/preferences/["style"]' for key in (USER_A, USER_B)
+    ]
+    assert [(one.before, one.after) for one in found] == [("short", "long"), ("short", "none")]
+    woken = [reader for one in found for reader in index.readers(one.key, one.path)]
+    assert woken == [Reader("context", USER_A), Reader("context", USER_B)]
+
+
+def test_the_change_set_of_a_batch_is_read_from_a_store_too(people: People) -> None:
     a, b, third = people.open(A, "a1"), people.open(B, "b1"), people.open(C, "c1")
-    for session in (a, b, third):
-        people.save(session, "preferences", "user", {"style": "short", "n": 1})
-    batch = [DirtyKey(key, "preferences") for key in (USER_A, USER_B)]
+    people.save(a, "preferences", "user", {"n": 1})
+    people.save(third, "preferences", "user", {"n": 1})
 
     def read(key: InstanceKey) -> object:
         document = people.store.read(*key)
         return MISSING if document is None or document.deleted else document.value
 
     changes = ChangeSet()
-    changes.capture(SPACE, batch, read)
-    people.save(a, "preferences", "user", {"style": "long", "n": 1})
-    people.save(b, "preferences", "user", {"style": "none", "n": 1})
-    found = changes.compare(read)
-    assert [one.address for one in found] == [
-        f'/{key}/preferences/["style"]' for key in (USER_A, USER_B)
+    touched = [DirtyKey(key, "preferences") for key in (USER_A, USER_B, USER_C)]
+    changes.capture(SPACE, touched, read)
+    people.save(a, "preferences", "user", {"n": True})
+    people.save(b, "preferences", "user", {"n": 2})
+    people.commit(third, {"id": "preferences", "scope": "user", "op": "delete"})
+    assert [(one.address, one.before, one.after) for one in changes.compare(read)] == [
+        (f'/{USER_A}/preferences/["n"]', 1, True),
+        (f"/{USER_B}/preferences/[]", MISSING, {"n": 2}),
+        (f"/{USER_C}/preferences/[]", {"n": 1}, MISSING),
     ]
-    assert [(one.before, one.after) for one in found] == [("short", "long"), ("short", "none")]
-    readers = {InstanceKey(SPACE, key, "preferences"): key for key in (USER_A, USER_B, USER_C)}
-    assert [readers[key] for key in {one.key: 1 for one in found}] == [USER_A, USER_B]
 
 
 def test_several_captures_of_an_instance_are_one_entry_and_the_first_counts() -> None:
