@@ -79,7 +79,10 @@ class SqliteStore:
         self.name = f"sqlite:{os.path.realpath(path)}:{own}"
 
     def _write_ahead(self) -> None:
-        self._wal = self._db.one("PRAGMA journal_mode=WAL") == ("wal",)
+        try:
+            self._wal = self._db.one("PRAGMA journal_mode=WAL") == ("wal",)
+        except HookError:
+            return  # somebody holds it just now: as it is, every commit waits for the disk
         if self._wal:
             self._db.run("PRAGMA synchronous=NORMAL")
 
@@ -116,7 +119,10 @@ class SqliteStore:
         Nothing to do where the file has none.
         """
         with self._guarded():
-            self._db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            try:
+                self._db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            except HookError:
+                return  # what was asked is written; the WAL goes with its last user
 
     def read(self, space: str, scope_key: str, id: str, *, branch: str = "") -> Document | None:
         with self._reading():
