@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scripts.swarm_v2.memory.frames import Remove, SyncFrame, Upsert
+from scripts.swarm_v2.memory.store import ABSENT
 from scripts.swarm_v2.scope_key import scope_of
 
 if TYPE_CHECKING:
@@ -19,11 +20,15 @@ MAX_CARRIED = 1000
 
 
 class Shown(NamedTuple):
-    """A document that one of the session's watches shows it."""
+    """A document that one of the session's watches reaches. An erased one is not shown."""
 
     branch: str
     key: DirtyKey
     document: Document
+
+    @property
+    def erased(self) -> bool:
+        return self.document.op == "erase"
 
 
 class _Carried(NamedTuple):
@@ -82,8 +87,10 @@ class SessionCache:
         if reset:
             self._has, self._carried = {}, {}
             self.reset, self._keyed = False, keyed
-        new = [one for one in shown if self._take(one, reset, own)]
-        gone = self._take_away(shown) if everything else []
+        stays = [one for one in shown if not one.erased]
+        new = [one for one in stays if self._take(one, reset, own)]
+        gone = self._take_away(stays) if everything else []
+        gone += self._never_sent(shown, gone)
         if not (new or gone or reset or answer):
             return None
         self._number += 1
@@ -127,6 +134,16 @@ class SessionCache:
         for branch, key, _ in gone:
             del self._has[branch][key]
         return gone
+
+    def _never_sent(
+        self, shown: Sequence[Shown], gone: Sequence[tuple[str, DirtyKey, int]]
+    ) -> list[tuple[str, DirtyKey, int]]:
+        """Return what was erased unheard: the client may have it from its own commits."""
+        told = {(branch, key) for branch, key, _ in gone}
+        erased = {(one.branch, one.key): ABSENT for one in shown if one.erased}
+        return [
+            (*one, seq) for one, seq in erased.items() if one not in told and not self.has(*one)
+        ]
 
     def _remember(self, carried: _Carried) -> None:
         self._carried[self._number] = carried

@@ -188,8 +188,8 @@ class SubscriptionServer:
             went = _held(touched, dirty)
             changed = self._refresh(cache, touched, dirty)
             went -= _held(touched, dirty)
-            went |= {(one.branch, one.key) for one in changed if _erased(one)}
             whole = any(cache.has(branch, key) for branch, key in went)
+            whole = whole or any(one.erased for one in changed)
         everything = whole or cache.wants_everything(session.keyed)
         if whole:
             self._evaluate_all(session, cache)
@@ -272,9 +272,8 @@ class SubscriptionServer:
 
     def _admissible(self, session: Session, shown: list[Shown], live: bool) -> list[Shown]:
         # The last filter: what is left out here is not noted as sent either (D6).
-        visible = [one for one in shown if not _erased(one)]
-        mine = [one for one in visible if live or applies_to(one.key.scope_key, session.identity)]
-        self.withheld += len(visible) - len(mine)
+        mine = [one for one in shown if live or applies_to(one.key.scope_key, session.identity)]
+        self.withheld += len(shown) - len(mine)
         return mine
 
     def _standing(self, session: Session, but: str) -> list[Address]:
@@ -316,10 +315,6 @@ def _equal(one: Query, other: Query) -> bool:
     return one._replace(schema=None) == other._replace(schema=None) and same(
         one.schema, other.schema
     )
-
-
-def _erased(shown: Shown) -> bool:
-    return shown.document.op == "erase"
 
 
 def _echo(document: Document, session: Session, written: Mapping[int, Session]) -> bool:

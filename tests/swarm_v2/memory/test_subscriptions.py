@@ -298,6 +298,31 @@ def test_what_is_erased_is_removed_where_it_was_shown_and_can_come_again(world: 
     assert b1.has("memory/x", "space") == {"text": "clean"}
 
 
+def test_a_client_lets_go_what_it_wrote_and_somebody_erased_before_it_watched(
+    one: Watchers,
+) -> None:
+    a1, b1 = one.client(A, "a1"), one.client(B, "b1")
+    one.watch(a1, "index", "space")
+    one.write(a1, "set", "memory/x", "space", {"text": "secret"})
+    one.write(b1, "erase", "memory/x", "space")
+    assert one.flush() == []
+    assert a1.has("memory/x", "space") == {"text": "secret"}
+    one.watch(a1, "memory/x", "space")
+    assert a1.has("memory/x", "space") is MISSING
+
+
+def test_what_a_client_just_wrote_is_let_go_when_another_erased_it_in_the_same_pass(
+    one: Watchers,
+) -> None:
+    a1, b1 = one.client(A, "a1"), one.client(B, "b1")
+    one.watch(a1, "memory/x", "space")
+    one.write(a1, "set", "memory/x", "space", {"text": "secret"})
+    one.write(b1, "erase", "memory/x", "space")
+    assert one.flush() == [a1]
+    assert a1.has("memory/x", "space") is MISSING
+    assert one.flush() == []
+
+
 def test_a_retired_sessions_documents_leave_their_watchers(world: Watchers) -> None:
     a1 = world.client(A, "a1")
     world.save(a1.session, "notes", "session", {"goal": "ship"})
