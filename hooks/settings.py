@@ -43,7 +43,7 @@ TABLE = {
     "REDIS_KEY_PREFIX": ("agentihooks", "what every key of ours in that Redis begins with"),
     "BRAINHOOKS_MEMORY_URL": (
         "",
-        "where scoped memory is instead of `brain/local.db`: docs/scoped-memory.md",
+        "Redis or server of `brainhooks memory`, for `brain/local.db`: docs/scoped-memory.md",
     ),
     "AGENTIHOOKS_PROJECT_ID": ("", "`local:<id>` for a folder without a repository"),
     "AGENTIHOOKS_PROJECT_GRANT": ("", "project ids a marker may name itself, comma separated"),

@@ -13,13 +13,15 @@ import typer
 from scripts.swarm_v2.memory.errors import MemoryRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from hooks.settings import Settings
     from scripts.commands import Door
+    from scripts.swarm_v2.memory.derivations import Roots
     from scripts.swarm_v2.memory.library import Memory
     from scripts.swarm_v2.memory.sessions import Credential
     from scripts.swarm_v2.memory.store import DocumentStore
+    from scripts.swarm_v2.scope_key import Identity
 
 EXIT_REFUSED, EXIT_CONFLICT, EXIT_NOTHING = 1, 3, 4
 CONFLICTS = ("stale-base", "stale-read")
@@ -148,7 +150,7 @@ def _directly(here: Whereabouts) -> Memory:
     store = store_of(here.settings)
     try:
         credential = _credential(here.settings, store)
-        runtime = MemoryRuntime(store, now=now, service="command")
+        runtime = MemoryRuntime(store, now=now, service="command", roots=roots_of(here.settings))
         return LocalMemory(
             runtime, here.space, credential, here.session_id or None, now=now, owns_store=True
         )
@@ -163,6 +165,18 @@ def store_of(settings: Settings, *, wal: bool = False) -> DocumentStore:
 
     where = settings.memory_url or settings.home
     return open_store(where, wal=wal, prefix=settings.redis.prefix)
+
+
+def roots_of(settings: Settings) -> Callable[[str, Identity], Roots]:
+    """Return what says which spaces a context is made from: in the home's file as for a hook."""
+    from hooks.context import own_context
+    from scripts.swarm_v2.memory.derivations import Roots
+
+    def roots(space: str, identity: Identity) -> Roots:
+        del identity  # the aliases are the installation's
+        return Roots(space) if settings.memory_url else own_context.roots_of(settings.home, space)
+
+    return roots
 
 
 def credential_of(settings: Settings, store: DocumentStore) -> Credential:

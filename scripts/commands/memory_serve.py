@@ -13,6 +13,7 @@ from scripts.commands.memory_door import (
     credential_of,
     now,
     refusals,
+    roots_of,
     store_of,
 )
 from scripts.swarm_v2.memory.errors import MemoryRefused
@@ -53,7 +54,7 @@ def serve(
     def engine() -> Engine:
         store = store_of(settings, wal=True)
         people = People(settings.home, credential_of(settings, store))
-        return Engine(store, people, now=now)
+        return Engine(store, people, now=now, roots=roots_of(settings))
 
     def second() -> DocumentStore:
         return store_of(settings)
