@@ -43,7 +43,8 @@ class DependencyIndex:
     def __init__(self) -> None:
         # site 1: the readers of each instance, with the parts of it that they read.
         self._readers: dict[InstanceKey, dict[Reader, tuple[Path, ...]]] = {}
-        self._reads: dict[Reader, set[InstanceKey]] = {}  # site 1, the way back
+        # boundary: the way back of site 1, what each reader depends on.
+        self._reads: dict[Reader, set[InstanceKey]] = {}
 
     def replace(self, reader: Reader, reads: Reads) -> None:
         """Make ``reads`` all that ``reader`` depends on; never a moment without the common ones."""

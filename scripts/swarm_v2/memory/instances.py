@@ -110,11 +110,12 @@ class InstanceSet:
 
     def __init__(self, declared: Scope) -> None:
         self.known: Scope = declared
-        # fan-out: the state of each instance by its scope key.
+        # boundary: fan-out, the state of each instance by its scope key.
         self._instances: dict[str, Instance] = {}
         # boundary: demand. How often each identity of a person asks, by that user's key.
         self._people: dict[str, dict[Identity, int]] = {}
-        self._deep: set[str] = set()  # boundary: persons (user keys) who are session-deep
+        # boundary: fan-out, the user keys of persons who are session-deep.
+        self._deep: set[str] = set()
 
     def add(self, identity: Identity) -> Refit:
         """Let one more ask; only an instance that was not there before is new."""

@@ -23,7 +23,7 @@ class Node:
         self.instances = InstanceSet(derivation.output.scope)
         self.slots = ResultSlots(space, derivation.output)
         self.feeds: set[str] = set()
-        # fan-out: the parts that an instance's plan names, by its scope key.
+        # boundary: fan-out, the parts that an instance's plan names, by its scope key.
         self.parts: dict[str, tuple[str, ...]] = {}
         self.built = self.kept = 0
 

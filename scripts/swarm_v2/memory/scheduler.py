@@ -43,8 +43,10 @@ class Pass:
         self.commits: list[int] = []
         self.errors: list[Fault] = []
         self.stopped = ""
-        self.tries: dict[Reader, int] = {}  # boundary: one pass's life
-        self.recorded: dict[str, dict[str, Basis]] = {}  # boundary: one pass's life
+        # boundary: fan-out, how often each was tried, for the length of a pass.
+        self.tries: dict[Reader, int] = {}
+        # boundary: fan-out, recorded inputs by derivation and scope key, for the length of a pass.
+        self.recorded: dict[str, dict[str, Basis]] = {}
 
 
 class Scheduler:
@@ -76,9 +78,9 @@ class Scheduler:
         # boundary: what may run, by derivation, in the order in which it became so.
         self._ready: dict[str, dict[Reader, None]] = {name: {} for name in self.nodes}
         self._served = False
-        # boundary: demand. How often each identity asks for which derivations, and which run
-        # for it: those, and what they were seen to read.
+        # boundary: demand. How often each identity asks for which derivations.
         self._demands: dict[Identity, dict[str, int]] = {}
+        # boundary: demand. Which run for each: those, and what they were seen to read.
         self._given: dict[Identity, set[str]] = {}
 
     # What is wanted.

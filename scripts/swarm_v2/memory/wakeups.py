@@ -49,7 +49,8 @@ class WakeShaper:
         self._burst, self._refill_ms = burst, refill_ms
         # boundary: wake shaping, by space, scope key and derivation.
         self._buckets: dict[WakeGroup, _Bucket] = {}
-        self._waiting: dict[WakeGroup, None] = {}  # boundary: wake shaping, those with a queue
+        # boundary: wake shaping, the groups that have a queue.
+        self._waiting: dict[WakeGroup, None] = {}
 
     def offer(self, group: WakeGroup, wake: Wake, at_ms: int) -> tuple[Wake, ...]:
         """Return what may run now: nothing, or all that the group held, ``wake`` the last."""
