@@ -216,7 +216,7 @@ class EvaluationCache:
         if entry is None:
             return None
         self.hits += 1
-        return entry.tracked.clone()
+        return entry.tracked.clone(identity)
 
     def _keep(self, store: DocumentStore, shape: Shape, tracked: TrackedQuery) -> None:
         weight = max(1, len(tracked.entities) + len(tracked.misses))
@@ -229,7 +229,7 @@ class EvaluationCache:
         self._slots.pop(space, None)
         self._slots[space] = slot
         reach = classify_reach(tracked)
-        entry = _Entry(tracked.clone(), reach, weight)
+        entry = _Entry(tracked.clone(tracked.identity), reach, weight)
         if reach.kind == TAINTED:
             slot.own[(shape, tracked.identity)] = entry
         else:

@@ -133,19 +133,18 @@ class TrackedQuery:
 
     def clone(
         self,
-        identity: Identity | None = None,
+        identity: Identity,
         rename: Callable[[InstanceKey], InstanceKey] | None = None,
     ) -> TrackedQuery:
-        """Return an independent copy with a fresh memo.
+        """Return an independent copy with a fresh memo, bound to ``identity``.
 
-        For another ``identity`` its misses get that one's keys by ``rename``. Whether an
+        For another one its misses get that one's keys by ``rename``. Whether an
         evaluation may be handed on is the evaluation cache's to say.
         """
-        asker = self.identity if identity is None else identity
-        copy = TrackedQuery(self.store, self.query, asker)
+        copy = TrackedQuery(self.store, self.query, identity)
         copy.tracker, copy.entities = self.tracker.fork(), self.entities.fork()
         copy.misses = self.misses.fork() if rename is None else self.misses.rekeyed(rename)
-        copy.loader = self.loader.shared_with(asker)
+        copy.loader = self.loader.shared_with(identity)
         copy.seq = self.seq
         copy.broken, copy.unresolved = set(self.broken), self.unresolved
         return copy

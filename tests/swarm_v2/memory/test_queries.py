@@ -231,7 +231,7 @@ def test_the_past_stays_as_it_was(space: Space) -> None:
 def test_a_clone_goes_its_own_way(space: Space) -> None:
     space.put("index", {"x": link("x"), "y": link("y")})
     tracked = ask(space, "index", A1)
-    clone = tracked.clone()
+    clone = tracked.clone(A1)
     assert clone.memo is not tracked.memo
     assert (clone.visited, clone.reads, clone.seq) == (0, 0, tracked.seq)
     dirty = space.put("x", 1)
