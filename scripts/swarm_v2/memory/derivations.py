@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.store import Document, DocumentStore
     from scripts.swarm_v2.memory.transactions import Logged, Transaction
     from scripts.swarm_v2.scope_key import Identity, Scope
+
+    OwnKey = str  # a scope key, of an instance of what the collection is about
 else:
     from hooks.record import NamedTuple
 
@@ -232,7 +234,7 @@ class ResultSlots:
     def __init__(self, space: str, output: Output) -> None:
         self._space, self._output = space, output
         # site 3: the output of each instance, by its scope key.
-        self._slots: dict[str, Address] = {}
+        self._slots: dict[OwnKey, Address] = {}
 
     def put(self, returned: Scope, narrowest: Scope, identity: Identity) -> Address:
         """Note a result at the narrowest of what is declared, returned and read; return where."""
@@ -266,7 +268,7 @@ class CompositionCache:
 
     def __init__(self) -> None:
         # site 2: by document, then by the run's own output instance: the print of its plan.
-        self._plans: dict[tuple[str, str], dict[str, str]] = {}
+        self._plans: dict[tuple[str, str], dict[OwnKey, str]] = {}
 
     def keeps(self, space: str, document_id: str, scope_key: str, plan: object) -> bool:
         """Say whether the parts of this instance can stay; note its plan."""

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.nodes import Node
     from scripts.swarm_v2.memory.scheduler import Scheduler
 
+    Label = str  # space/id/key/path
+
 
 class InstanceRow(NamedTuple):
     """One instance. ``state`` is ``clean``, ``dirty``, ``failed`` or ``unchecked``.
@@ -43,7 +45,7 @@ class GraphSnapshot:
     def __init__(self, scheduler: Scheduler) -> None:
         self.space = scheduler.space
         # site 9: the rows, by their label.
-        self.rows: dict[str, InstanceRow] = {}
+        self.rows: dict[Label, InstanceRow] = {}
         self.edges: list[Edge] = []
         self.counts: dict[str, dict[str, int]] = {}
         for node in scheduler.nodes.values():

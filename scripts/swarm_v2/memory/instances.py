@@ -20,6 +20,7 @@ from scripts.swarm_v2.scope_key import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from scripts.swarm_v2.memory.derivations import OwnKey
     from scripts.swarm_v2.memory.store import Seen
     from scripts.swarm_v2.scope_key import Scope
 
@@ -111,11 +112,11 @@ class InstanceSet:
     def __init__(self, declared: Scope) -> None:
         self.known: Scope = declared
         # boundary: fan-out, the state of each instance by its scope key.
-        self._instances: dict[str, Instance] = {}
+        self._instances: dict[OwnKey, Instance] = {}
         # boundary: demand. How often each identity of a person asks, by that user's key.
-        self._people: dict[str, dict[Identity, int]] = {}
+        self._people: dict[OwnKey, dict[Identity, int]] = {}
         # boundary: fan-out, the user keys of persons who are session-deep.
-        self._deep: set[str] = set()
+        self._deep: set[OwnKey] = set()
 
     def add(self, identity: Identity) -> Refit:
         """Let one more ask; only an instance that was not there before is new."""

@@ -9,7 +9,7 @@ from scripts.swarm_v2.memory.instances import InstanceSet
 from scripts.swarm_v2.scope_key import scope_of
 
 if TYPE_CHECKING:
-    from scripts.swarm_v2.memory.derivations import CompositionCache, Derivation
+    from scripts.swarm_v2.memory.derivations import CompositionCache, Derivation, OwnKey
     from scripts.swarm_v2.memory.instances import Instance, Refit
     from scripts.swarm_v2.memory.store import DocumentStore
     from scripts.swarm_v2.scope_key import Identity
@@ -24,7 +24,7 @@ class Node:
         self.slots = ResultSlots(space, derivation.output)
         self.feeds: set[str] = set()
         # boundary: fan-out, the parts that an instance's plan names, by its scope key.
-        self.parts: dict[str, tuple[str, ...]] = {}
+        self.parts: dict[OwnKey, tuple[str, ...]] = {}
         self.built = self.kept = 0
 
     def compose(self, cache: CompositionCache, scope_key: str, value: object) -> None:

@@ -16,7 +16,7 @@ from scripts.swarm_v2.memory.wakeups import Wake, WakeGroup, WakeShaper
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from scripts.swarm_v2.memory.derivations import Derivation
+    from scripts.swarm_v2.memory.derivations import Derivation, OwnKey
     from scripts.swarm_v2.memory.faults import Fault
     from scripts.swarm_v2.memory.instances import Instance, Refit
     from scripts.swarm_v2.memory.sessions import Session
@@ -46,7 +46,7 @@ class Pass:
         # boundary: fan-out, how often each was tried, for the length of a pass.
         self.tries: dict[Reader, int] = {}
         # boundary: fan-out, recorded inputs by derivation and scope key, for the length of a pass.
-        self.recorded: dict[str, dict[str, Basis]] = {}
+        self.recorded: dict[str, dict[OwnKey, Basis]] = {}
 
 
 class Scheduler:
