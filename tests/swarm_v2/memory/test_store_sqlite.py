@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hooks.context import database
 from hooks.context.database import Database
 from hooks.errors import StateError
 from scripts.swarm_v2.memory import store_sqlite
@@ -131,7 +132,8 @@ def test_waiting_ends_at_the_look_behind_a_commit(path, own):
     other.close()
 
 
-def test_waiting_outlasts_a_writer_that_does_not_rest(path):
+def test_waiting_outlasts_a_writer_that_does_not_rest(path, monkeypatch):
+    monkeypatch.setattr(database, "_busy_s", [0.05])
     clock = Ticking(lambda: busy.execute("COMMIT"), 2)
     store = SqliteStore(path, clock=clock, sleep=clock.sleep)
     store.commit(SPACE, authored(put("a", 1)))
