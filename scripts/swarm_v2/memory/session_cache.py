@@ -112,7 +112,8 @@ class SessionCache:
             self.reset = True
             return
         for branch, key in carried.upserts:
-            self._has.get(branch, {}).pop(key, None)
+            # Not simply forgotten: an earlier state may lie there, to be replaced or removed.
+            self._has.setdefault(branch, {})[key] = ABSENT
         for branch, key, seq in carried.removes:
             self._has.setdefault(branch, {}).setdefault(key, seq)
 
