@@ -12,7 +12,7 @@ from scripts.swarm_v2.memory.redis_link import Script
 from scripts.swarm_v2.memory.store import Basis
 from scripts.swarm_v2.memory.store_redis import RIGHTS, RedisStore
 from tests.support.forgetful_redis import Forgetful
-from tests.support.processes import command
+from tests.support.processes import ROOT, command
 from tests.support.redis_servers import Cluster, Server, ask, binary, until
 from tests.support.store_worlds import (
     ANN,
@@ -114,6 +114,37 @@ def _head(server):
     return server.ask("HGET", f"snap:memory:{{{SPACE}}}:head", '["","space","a"]')
 
 
+def before(store, script, do):
+    """Let something else happen once, just before the store runs ``script``."""
+    run = store._link.run
+
+    def late(asked, *args, **named):
+        if asked is store._scripts[script]:
+            store._link.run = run
+            do()
+        return run(asked, *args, **named)
+
+    store._link.run = late
+
+
+def test_erasing_members_and_keeping_snapshots_lose_nothing_that_another_writes_meanwhile(server):
+    store, other = (RedisStore(server.url, prefix="race") for _ in range(2))
+    store.commit(SPACE, authored(put("a", {"n": 0, "x": "gone"})))
+    before(store, "commit", lambda: other.commit(SPACE, authored(patch("a", {"n": 1, "x": "too"}))))
+    assert store.commit(SPACE, authored(erase("a", {"x": None}))) == 3
+    assert store.read(SPACE, "space", "a").value == {"n": 1}
+    assert [one.value for one in store.history(SPACE, "space", "a")] == [
+        {"x": None},
+        {"n": 1},
+        {"n": 0},
+    ]
+    before(store, "snapshot", lambda: other.commit(SPACE, authored(patch("a", {"n": 2}))))
+    assert store.commit(SPACE, authored(patch("a", {"big": BIG}))) == 4
+    assert store.read(SPACE, "space", "a").value == {"n": 2, "big": BIG}
+    store.close()
+    other.close()
+
+
 WRITER = f"""
 import json, sys
 numbers = []
@@ -192,6 +223,11 @@ def test_a_user_with_the_rights_that_are_stated_can_do_everything_and_needs_each
         unnamed = RedisStore(server.url, prefix="mine")
         assert unnamed.user() is None
         unnamed.close()
+
+
+def test_the_rights_that_are_stated_are_those_of_the_documentation():
+    page = (ROOT / "docs" / "scoped-memory.md").read_text(encoding="utf-8")
+    assert " ".join(RIGHTS) in " ".join(page.split())
 
 
 def test_a_user_who_may_not_even_ask_who_it_is_is_refused(tmp_path):
