@@ -218,6 +218,11 @@ class InstanceSet:
     def get(self, scope_key: str) -> Instance | None:
         return self._instances.get(scope_key)
 
+    def doubt(self) -> None:
+        """Have each instance compared with what is stored before it runs."""
+        for instance in self._instances.values():
+            instance.is_checked = False
+
     def items(self) -> list[tuple[str, Instance]]:
         """Return the instances by their scope key, the broadest first."""
         return sorted(

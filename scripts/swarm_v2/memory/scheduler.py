@@ -135,8 +135,12 @@ class Scheduler:
                 self.take(node, node.instances.add(identity))
                 key = node.instances.key_for(identity)
                 instance = node.instance(key) if key else None
-                if key and instance is not None and instance.is_checked:
-                    self.look_for(Reader(name, key), instance, [identity])
+                if key and instance is not None:
+                    reader = Reader(name, key)
+                    if instance.is_checked:
+                        self.look_for(reader, instance, [identity])
+                    else:
+                        self.ready(reader)
 
     def take(self, node: Node, refit: Refit) -> None:
         """Make ready what became an instance, forget what is none any more."""
@@ -178,7 +182,7 @@ class Scheduler:
         if isinstance(change, Change):
             seq = change.seq
             if change.holder != self.service.holder and space == self.space:
-                self._recompose(one.id for one in change.touched)
+                self._doubt(change)
             change = [InstanceKey(space, *one) for one in change.touched]
         count = 0
         for one in change:
@@ -186,11 +190,17 @@ class Scheduler:
             count += sum(self._wake(reader, key, seq) for reader in self.index.readers(key, path))
         return count
 
-    def _recompose(self, ids: Iterable[str]) -> None:
-        changed = set(ids)
+    def _doubt(self, change: Change) -> None:
+        """Look again at results that somebody else wrote."""
         for node in self.nodes.values():
-            if node.derivation.output.id in changed:
+            own = [one for one in change.touched if one.id == node.derivation.output.id]
+            if own:
                 self.compositions.changed(self.space, node.derivation.output.id)
+            for one in own:
+                instance = node.instance(one.scope_key)
+                if instance is not None:
+                    instance.is_checked = False
+                    self.ready(Reader(node.name, one.scope_key))
 
     def _wake(self, reader: Reader, key: InstanceKey, seq: int) -> bool:
         instance = self.nodes[reader.node].instance(reader.scope_key)
@@ -237,7 +247,11 @@ class Scheduler:
         return Report(work.runs, tuple(work.commits), self.left, tuple(work.errors))
 
     def _serve(self) -> bool:
-        """Say whether the lease is ours; after a time without it, trust nothing that was known."""
+        """Say whether the lease is ours.
+
+        After a time without it an instance is compared with what is stored before it runs:
+        another holder may have made it. What that one wrote, the feed tells.
+        """
         lease = self.service.lease
         if lease is None:
             return False
@@ -245,9 +259,7 @@ class Scheduler:
         self._served = lease.acquire()
         if self._served and not was_live:
             for node in self.nodes.values():
-                for key, instance in node.instances.items():
-                    instance.is_checked = False
-                    self.ready(Reader(node.name, key))
+                node.instances.doubt()
         return self._served
 
     def _next(self, work: Pass) -> Reader | None:

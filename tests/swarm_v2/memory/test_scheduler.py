@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from scripts.swarm_v2.memory.address import Address
+from scripts.swarm_v2.memory.address import Address, InstanceKey
+from scripts.swarm_v2.memory.changes import ChangeSet
 from scripts.swarm_v2.memory.derivations import Derivation, Output
 from scripts.swarm_v2.memory.document import MISSING, make_link
 from scripts.swarm_v2.memory.store import Write
-from scripts.swarm_v2.scope_key import Identity
+from scripts.swarm_v2.scope_key import DirtyKey, Identity
 from tests.support.memory_stores import SPACE, A, B
 from tests.support.scheduling import A1, A2, ALL, B1, World, key
 
@@ -80,6 +81,28 @@ def test_depth_is_ragged_where_only_one_person_has_notes(world: World) -> None:
     assert world.row("context", "session", A2) is None
     assert "mend it" in world.result("context", B1)["text"]
     assert world.result("context", A1) == world.result("context", A2)
+
+
+def test_one_batch_with_two_instances_wakes_exactly_their_two_readers(world: World) -> None:
+    for who in (A1, B1, Identity("did:key:zC", "c1")):
+        prefer(world, who, "short")
+        world.want(who, nodes=CONTEXT_ONLY)
+    changes = ChangeSet()
+
+    def read(at: InstanceKey) -> object:
+        found = world.store.read(*at)
+        return found.value if found else MISSING
+
+    batch = [DirtyKey(key("user", who), "preferences") for who in (A1, B1)]
+    changes.capture(SPACE, batch, read)
+    prefer(world, A1, "other")
+    prefer(world, B1, "other")
+    changed = changes.compare(read)
+    assert len(changed) == 2
+    world.fed = world.store.seq(SPACE)
+    assert world.scheduler.dirty(changed) == 2
+    assert world.scheduler.dirty([one._replace(path=("else",)) for one in changed]) == 2
+    assert world.go().runs == 2
 
 
 def test_a_late_arrival_runs_for_itself_alone(world: World) -> None:

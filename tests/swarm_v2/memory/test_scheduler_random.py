@@ -66,6 +66,11 @@ class Play(World):
         super().__init__(store, ALL, f"proj-{next(_numbers)}")
 
     def restart(self) -> Any:
+        if self.wanted:  # of what failed nothing is stored: another process has to try
+            for node in self.scheduler.nodes.values():
+                for scope_key, one in node.instances.items():
+                    if one.fault is not None:
+                        self.stood.pop(Reader(node.name, scope_key), None)
         super().restart()
         self.counted = {}
         for one, times in self.wanted.items():

@@ -123,6 +123,41 @@ def test_without_the_lease_nothing_runs_and_afterwards_all_is_looked_at(world: W
     assert "while another served" in world.result("context", A1)["text"]
 
 
+def test_a_lease_that_lapsed_while_idle_costs_a_look_at_what_moved_alone(world: World) -> None:
+    people = [Identity(f"did:key:z{number}", "s") for number in range(5)]
+    for who in people:
+        prefer(world, who, "short")
+    world.want(*people, nodes=CONTEXT_ONLY)
+    assert world.service is not None
+    assert world.service.lease is not None
+    world.service.lease.release()
+    looked: list[str] = []
+    moved = world.store.moved
+    world.store.moved = lambda space, action, at: looked.append(at) or moved(space, action, at)  # type: ignore[method-assign,func-returns-value]
+    prefer(world, people[0], "longer")
+    assert world.go().runs == 1
+    assert set(looked) == {key("user", people[0])}
+    world.want(Identity(people[1].principal, "late"), nodes=CONTEXT_ONLY)
+    assert set(looked) == {key("user", people[0]), key("user", people[1])}
+
+
+def test_what_another_holder_made_meanwhile_is_not_made_again(world: World) -> None:
+    prefer(world, A1, "short")
+    world.want(A1, nodes=CONTEXT_ONLY)
+    first, fed, service = world.scheduler, world.fed, world.service
+    prefer(world, A1, "while another served")
+    world.restart()
+    assert world.want(A1, nodes=CONTEXT_ONLY).runs == 1
+    assert world.service is not None
+    assert world.service.lease is not None
+    world.service.lease.release()
+    world.scheduler, world.fed, world.service = first, fed, service
+    assert world.go().runs == 0
+    prefer(world, A1, "ours again")
+    assert world.go().runs == 1
+    assert "ours again" in world.result("context", A1)["text"]
+
+
 def test_the_budget_ends_a_pass_and_the_rest_stays(world: World) -> None:
     people = [Identity(f"did:key:z{number}", "s") for number in range(5)]
     for who in people:
