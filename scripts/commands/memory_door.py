@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from hooks.errors import SettingsError
 from scripts.swarm_v2.memory.errors import MemoryRefused
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ EXIT_REFUSED, EXIT_CONFLICT, EXIT_NOTHING = 1, 3, 4
 CONFLICTS = ("stale-base", "stale-read")
 # The scope of these where none is named; of every other document it is the project's.
 USUAL = {"preferences": "user", "status": "user", "notes": "session"}
+FORMS = "redis://[user:password@]host[:port][/db], memory:unix:/path or memory:tcp:PORT"
 SERVER = "memory:"  # an address of a memory server in BRAINHOOKS_MEMORY_URL
 
 Scope = Annotated[
@@ -68,6 +70,8 @@ def whereabouts(door: Door, *, register: bool = True) -> Whereabouts:
     folder = launch_folder(door.cwd, door.env)
     project = resolve(folder, settings, door.env, door.at, register=register)
     url = settings.memory_url
+    if url and not url.startswith(SERVER) and "://" not in url:
+        raise SettingsError("BRAINHOOKS_MEMORY_URL", "(hidden)", wants=FORMS)
     server = url.removeprefix(SERVER) if url.startswith(SERVER) else ""
     space = check_space(project.id)
     if url:
@@ -128,6 +132,7 @@ def open_memory(here: Whereabouts) -> Memory:
 
     settings = here.settings
     if here.server:
+        _credential(settings, None)  # whose public line the server's owner may be given
         return connect(here.server, own_token(settings.home), here.space, here.session_id)
     address = find(place_of(settings.home, settings.memory_url))
     if address:
