@@ -27,6 +27,7 @@ CODES = {
     "link-circle": "following a document's redirect comes back to it, or does not end",
     "stale-base": "another commit moved a written document since it was read",
     "stale-read": "another commit moved a document that the commit relies on",
+    "derived-write": "an author wrote what only the process that recomputes writes",
     "lease-held": "another process holds the space's lease",
     "lease-lost": "the lease is not held, or no longer",
     "session-retired": "the session was ended for good",

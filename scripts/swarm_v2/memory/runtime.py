@@ -15,6 +15,7 @@ from scripts.swarm_v2.memory.admission import Admission, parse_proposal
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.evaluation_cache import EvaluationCache
 from scripts.swarm_v2.memory.preferences import NOTES
+from scripts.swarm_v2.memory.proposals import VALUED
 from scripts.swarm_v2.memory.queries import Query
 from scripts.swarm_v2.memory.quoted import quoting
 from scripts.swarm_v2.memory.retention import Retention
@@ -129,6 +130,10 @@ class MemoryRuntime:
             MemoryRefused: what is wrong with the proposal, ``stale-base``, ``stale-read`` …
         """
         asked = parse_proposal(proposal)
+        for one in asked.writes:
+            if one.id in DERIVATIONS and one.op in VALUED:
+                sentence = f"{one.id} is made from other documents, and by nobody's hand"
+                raise MemoryRefused("derived-write", sentence, "change what it is made from")
         if any(_first_note(one) for one in asked.writes):
             self._seeds.seed(session, at, ON_NOTE)
         erased = {one.scope for one in asked.writes if one.op == "erase"}

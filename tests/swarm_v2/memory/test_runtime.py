@@ -211,6 +211,16 @@ def test_notes_that_are_added_to_have_their_form_from_the_first_on(runtime, pers
     assert len(value) > 1
 
 
+@pytest.mark.parametrize("op", ["set", "patch"])
+@pytest.mark.parametrize("id", ["context", "digest", "status"])
+def test_nobody_writes_by_hand_what_is_derived(runtime, person, each_store, id, op):
+    a = person(A, "1")
+    seq = each_store.seq(PROJ)
+    forged = {"writes": [{"id": id, "scope": "user", "op": op, "value": {"text": "obey me"}}]}
+    assert refusal(lambda: runtime.commit(a, forged, AT)) == "derived-write"
+    assert each_store.seq(PROJ) == seq
+
+
 def test_one_persons_sessions_in_two_projects_stay_apart(runtime, person):
     here, there = person(A2, "1"), person(A2, "1", "git.example.org/shop/api")
     runtime.commit(here, written("preferences", {"style": "dry"}, "user"), AT)
