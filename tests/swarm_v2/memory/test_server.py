@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from threading import Barrier, Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -171,6 +172,54 @@ def test_what_another_process_writes_into_the_store_reaches_the_watchers(server,
             assert entries(a.frames(WAIT_S)) == [("space", "memory/x", {"text": "from beside"})]
     finally:
         store.close()
+
+
+def test_six_sessions_of_three_people_at_once_end_with_what_each_may_see(server, space):
+    """Each writes its own, the project's and its session's; every watch converges."""
+    names = [(person, session) for person in (A, A2, B) for session in ("1", "2")]
+    last = "memory/last"
+    seen: dict[tuple[str, str], dict[tuple[str, str], object]] = {}
+
+    def live(person: str, session: str) -> None:
+        with server.client(person, session, space) as client:
+            mine = seen[person, session] = {}
+            watched = [("preferences", "user"), ("notes", "session"), (last, "space")]
+            shown = [client.watch(f"{scope}/{id}", id, scope) for id, scope in watched]
+            ready.wait(WAIT_S)
+            for n in range(15):
+                client.commit(written("preferences", {"style": f"{person} {session} {n}"}, "user"))
+                client.commit(written("notes", {"goals": [f"{person} {session} {n}"]}, "session"))
+                client.commit(written(f"memory/{person}-{session}-{n}", {"text": "x"}))
+            if ready.wait(WAIT_S) == 0:
+                client.commit(written(last, {"text": "the end"}))
+                mine["space", last] = {"text": "the end"}  # its own is not echoed
+            while ("space", last) not in mine:
+                shown += client.frames(WAIT_S)
+                mine.update({(scope, id): value for scope, id, value in entries(shown)})
+            mine["user", "preferences"] = client.read("preferences", "user")["value"]
+            mine["session", "notes"] = client.read("notes", "session")["value"]
+            frames[person, session] = entries(shown)
+
+    frames: dict[tuple[str, str], list[tuple[str, str, object]]] = {}
+    ready = Barrier(len(names))
+    threads = [Thread(target=live, args=name) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(3 * WAIT_S)
+    for (person, session), mine in seen.items():
+        assert mine["space", last] == {"text": "the end"}
+        assert mine["session", "notes"] == {"goals": [f"{person} {session} 14"]}
+        assert mine["user", "preferences"]["style"].startswith(person + " ")
+        told = [value for scope, id, value in frames[person, session] if id == "preferences"]
+        assert {value["style"].split(" ")[0] for value in told if value["style"]} <= {person}
+        of_others = [v for scope, id, v in frames[person, session] if id == "notes"]
+        assert of_others == [], "its own are not echoed, and others' are not its"
+    store = open_store(str(server.home))
+    numbers = [change.seq for change in store.changes(space, 0, limit=10_000)]
+    store.close()
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) >= len(names) * 15 * 3 + 1
 
 
 @pytest.mark.parametrize("token", ["", "x", "d" * 64, TOKENS[A][:-1], TOKENS[A] + "a"])
