@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from hooks.context.brains.local_row import NAME, kept_in, value_of
 from hooks.errors import BrainRefused, BrainUnreachable
+from scripts.swarm_v2.memory import sqlite_rows
 from scripts.swarm_v2.memory.errors import MemoryRefused
-from scripts.swarm_v2.memory.memories import DERIVED, INDEX, SHELF, erased, unlinked, writes_for
+from scripts.swarm_v2.memory.memories import (
+    DERIVED,
+    INDEX,
+    MOST_INDEX,
+    SHELF,
+    erased,
+    least,
+    unlinked,
+    writes_for,
+)
 from scripts.swarm_v2.memory.sqlite_commit import apply
+from scripts.swarm_v2.memory.sqlite_rows import Place
 from scripts.swarm_v2.memory.store import Commit, Write
 from scripts.swarm_v2.scope_key import scope_of
 from scripts.swarm_v2.wire_json import load_object
@@ -113,12 +124,30 @@ class Changes:
             by_space.setdefault(space, []).append(write)
         try:
             for space, writes in by_space.items():
-                one = Commit("authored", _folded(writes), session_key=self._who, at=self._at)
+                folded = _folded([*self._room(space, writes), *writes])
+                one = Commit("authored", folded, session_key=self._who, at=self._at)
                 apply(self._db, space, one)
         except MemoryRefused as err:
             if err.code.startswith("store-"):
                 raise BrainUnreachable(NAME, str(err)) from None
             raise BrainRefused(NAME, str(err)) from None
+
+    def _room(self, space: str, writes: Iterable[Write]) -> list[Write]:
+        """Unlink the least of an index that would become too large: no memory is refused for it."""
+        made = []
+        for key in {write.scope_key for write in writes if write.id == INDEX}:
+            head = sqlite_rows.head(self._db, Place(space, "", INDEX, key))
+            if (
+                head is None
+                or head.base_bytes + head.patch_bytes < MOST_INDEX
+                or head.op == "erase"
+            ):
+                continue
+            index = sqlite_rows.value(self._db, Place(space, "", INDEX, key), head)
+            links = index.get("links") if isinstance(index, dict) else None
+            if isinstance(links, dict):
+                made += [unlinked(slug, key) for slug in least(links, MOST_INDEX // 4)]
+        return made
 
     def _add(self, space: str, write: Write) -> None:
         self._writes.append((space, write))

@@ -10,7 +10,7 @@ from hooks.context.brains import local_words
 from hooks.context.brains.local_row import kept_in, value_of
 from hooks.context.brains.local_schema import MEMORY, OVERSIZE
 from scripts.swarm_v2.memory.document import LINK, MAX_BYTES
-from scripts.swarm_v2.memory.memories import INDEX, SHELF, document_id, entry_of
+from scripts.swarm_v2.memory.memories import INDEX, MOST_INDEX, SHELF, document_id, entry_of, least
 from scripts.swarm_v2.memory.sqlite_commit import apply
 from scripts.swarm_v2.memory.sqlite_schema import SCHEMA as DOCUMENTS
 from scripts.swarm_v2.memory.store import Commit, Write
@@ -59,11 +59,18 @@ def upgrade(db: Database, _found: int) -> None:
         for space, writes in by_space.items():
             apply(db, space, Commit("system", tuple(writes), annotations=_NOTES))
     for (space, scope_key), links in indexes.items():
-        index = Write(INDEX, scope_key, "set", {"links": links})
-        apply(db, space, Commit("system", (index,), annotations=_NOTES))
+        _link(db, space, scope_key, links)
     db.run("DROP TABLE memory_1")
     if local_words.is_current(db):
         local_words.mark(db)
+
+
+def _link(db: Database, space: str, scope_key: str, links: dict[str, object]) -> None:
+    size = sum(len(dumps(entry)) + len(key) + 4 for key, entry in links.items())
+    for key in least(links, size - MOST_INDEX):
+        del links[key]
+    index = Write(INDEX, scope_key, "set", {"links": links})
+    apply(db, space, Commit("system", (index,), annotations=_NOTES))
 
 
 def _chunks(db: Database) -> Iterator[list[tuple[int, dict[str, object]]]]:

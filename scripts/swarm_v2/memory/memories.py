@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from scripts.swarm_v2.memory.document import make_link
 from scripts.swarm_v2.memory.store import Write
+from scripts.swarm_v2.wire_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ FLEET = "fleet"  # the space of what was accepted for everybody
 SHELF = "shelf"  # rows of no known project: nobody opens a session in it, nothing indexes it
 DERIVED = ("context", "digest", "status")  # made from memories: they repeat their words
 SUMMARY_CHARS = 120
+MOST_INDEX = 3 << 20  # characters of an index: some 15,000 memories; then the least are not linked
 _COPIED = ("type", "cls", "severity", "at", "priority", "until", "home")
 
 
@@ -82,3 +84,23 @@ def erased(slug: str, scope_key: str) -> tuple[Write, Write]:
         Write(document_id(slug), scope_key, "erase"),
         Write(INDEX, scope_key, "erase", gone),
     )
+
+
+def least(links: Mapping[str, object], chars: int) -> list[str]:
+    """Return slugs to unlink, so that at least ``chars`` characters of an index become free.
+
+    The oldest go first, an agent's before a person's. The memories stay; they are only not told
+    to a starting session, which is told the best-ranked hundred.
+    """
+    found, free = [], 0
+    for slug in sorted(links, key=lambda slug: _standing(links[slug])):
+        if free >= chars:
+            break
+        free += len(dumps(links[slug])) + len(slug) + 4
+        found.append(slug)
+    return found
+
+
+def _standing(entry: object) -> tuple[bool, str]:
+    said = entry if isinstance(entry, dict) else {}
+    return (said.get("cls") == "person", str(said.get("at", "")))
