@@ -34,5 +34,9 @@ def open_file(
 
 def _upgrade(db: Database, found: int) -> None:
     from hooks.context.brains.local_upgrade import upgrade
+    from scripts.swarm_v2.memory.errors import MemoryRefused
 
-    upgrade(db, found)
+    try:
+        upgrade(db, found)
+    except MemoryRefused as err:
+        raise unreachable(db.path, f"it cannot be brought up: {err}", damaged=False) from None

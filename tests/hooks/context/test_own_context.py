@@ -13,8 +13,9 @@ from hooks.context.brains import open_brain
 from hooks.context.keep_context import keep_context
 from hooks.context.own_context import context_for, roots_of
 from hooks.settings import Settings
-from scripts.swarm_v2.memory.library import open_store
-from scripts.swarm_v2.memory.sessions import Lease
+from scripts.swarm_v2.memory.library import open_session, open_store
+from scripts.swarm_v2.memory.sessions import Credential, Lease
+from scripts.swarm_v2.wire_json import canonical
 
 WEB, API = "git.example.org/shop/web", "git.example.org/shop/api"
 AT = datetime(2026, 11, 30, 10, tzinfo=UTC)
@@ -186,6 +187,36 @@ def test_a_context_that_is_stored_again_keeps_no_text_of_the_one_before(place):
         assert [(one.op, one.value is None) for one in kept] == [("set", False), ("erase", True)]
     finally:
         store.close()
+
+
+def test_a_hook_and_a_runtime_give_the_same_bytes_and_neither_commits_what_is_unchanged(place):
+    place.say("everybody's", severity="high")
+    place.say("mine", scope="user")
+    place.say("of this run", scope="session", session=TWO)
+    home, who = place.settings.home, principal(place.settings)
+    for session in (ONE, TWO):
+        ran = canonical(context_for(place.settings, WEB, session))
+        store = open_store(home)
+        served = open_session(
+            store,
+            WEB,
+            Credential(who, "token"),
+            session,
+            now=lambda: AT,
+            roots=lambda space, _: roots_of(home, space),
+        )
+        try:
+            assert canonical(served.read("context")["value"]) == ran
+            place.keep(session)
+            seq = store.seq(WEB)
+            assert place.is_stored(session)
+            assert not place.keep(session)
+            assert canonical(context_for(place.settings, WEB, session)) == ran
+            assert canonical(served.read("context")["value"]) == ran
+            assert store.seq(WEB) == seq
+        finally:
+            served.close()
+            store.close()
 
 
 def test_there_is_no_context_of_no_project_or_of_another_brain_or_of_none(place, settings):

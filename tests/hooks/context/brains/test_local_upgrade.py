@@ -214,6 +214,16 @@ def test_a_file_of_a_newer_version_is_unreachable_and_left_alone(older):
     assert older.path.read_bytes() == before
 
 
+def test_a_row_that_can_be_no_document_leaves_the_file_as_it_was(older):
+    with sqlite3.connect(older.path) as raw:
+        raw.execute("UPDATE memory SET scope_key = 'user:%zz' WHERE id = ?", (older.mine,))
+    raw.close()
+    before = older.path.read_bytes()
+    with pytest.raises(BrainUnreachable, match="cannot be brought up"):
+        opened(older)
+    assert older.path.read_bytes() == before
+
+
 def test_a_text_that_no_document_holds_is_cut_and_kept_whole_beside_it(tmp_path, monkeypatch):
     monkeypatch.setattr("hooks.context.brains.local_upgrade.MAX_BYTES", 6000)
     older = OlderBrain(tmp_path / "local.db")
