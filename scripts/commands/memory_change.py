@@ -159,7 +159,7 @@ def _commit(
         assert isinstance(value, dict)
         writes = _asked(memories.writes_for(slug, value, "", scope, base=base), scope)  # type: ignore[arg-type]  # the server checks it
     try:
-        seq = memory.commit({"writes": writes})
+        seq = _written(memory, scope, writes)
     except MemoryRefused as err:
         if exit_code(err) == 1:
             raise
@@ -171,6 +171,24 @@ def _commit(
         typer.echo(f"{document_id} ({scope}) is at {seq} now")
     else:
         typer.echo(f"{document_id} ({scope}) says that already")
+
+
+def _written(memory: Memory, scope: str, writes: list[dict[str, object]]) -> int:
+    """Commit; a full index unlinks its least, as it does for a marker, and is not in the way."""
+    try:
+        return memory.commit({"writes": writes})
+    except MemoryRefused as err:
+        if err.code != "document-too-large" or len(writes) == 1:
+            raise
+        index = memory.read(memories.INDEX, scope) or {}
+        value = index.get("value")
+        links = value.get("links") if isinstance(value, dict) else None
+        least = memories.least(links, memories.MOST_INDEX // 4) if isinstance(links, dict) else []
+        if not least:
+            raise
+    fewer = {"links": dict.fromkeys(least)}
+    unlink = {"id": memories.INDEX, "scope": scope, "op": "patch", "value": fewer}
+    return memory.commit({"writes": [unlink, *writes]})
 
 
 def _conflict(

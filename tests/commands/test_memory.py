@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from scripts.swarm_v2.memory.library import open_store
+from scripts.swarm_v2.memory.store import Commit, Write
 from tests.support.keeping import Kept, lesson
 from tests.support.memory_cli import command, environment, listed
 from tests.support.run_cli import run_cli
@@ -65,6 +66,18 @@ def test_forgetting_leaves_no_word_of_it_in_the_file(cli, home):
     assert b"thewordtoforget" in database.read_bytes()
     cli("forget", "memory/db")
     assert b"wordtoforget" not in database.read_bytes()
+
+
+def test_a_full_index_unlinks_its_oldest_and_refuses_no_memory(cli, home):
+    entry = {"at": "2026-01-01T00:00:00+00:00", "cls": "agent", "summary": "x" * 1000}
+    links = {f"old{n}": entry for n in range(3_700)}
+    store = open_store(str(home))
+    store.commit(SPACE, Commit("system", (Write("index", "space", "set", {"links": links}),)))
+    cli("put", "memory/new", json.dumps({"text": "new", "title": "t" * 400_000}))
+    left = store.read(SPACE, "space", "index").value["links"]
+    store.close()
+    assert "new" in left
+    assert 2_000 < len(left) < 3_700
 
 
 def test_new_only_writes_where_nothing_stands(cli):
