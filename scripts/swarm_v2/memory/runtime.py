@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from scripts.swarm_v2.memory.derivations import Roots
     from scripts.swarm_v2.memory.frames import SyncFrame
+    from scripts.swarm_v2.memory.inspect import GraphSnapshot
     from scripts.swarm_v2.memory.proposals import Asked
     from scripts.swarm_v2.memory.sessions import Credential, Session
     from scripts.swarm_v2.memory.store import Document, DocumentStore, Revision
@@ -231,6 +232,10 @@ class MemoryRuntime:
     def due_s(self) -> float | None:
         """Return in how many seconds a pump has to run although nothing was committed."""
         return self._standing.due_s()
+
+    def graph(self, space: str) -> GraphSnapshot | None:
+        """Return what is recomputed for a space, as it is now; None where nobody wants anything."""
+        return self._standing.graph(space)
 
     def sweep(self) -> int:
         """Delete what sessions left that ended long ago; return of how many."""

@@ -9,7 +9,9 @@ from scripts.swarm_v2.memory.derivations import Roots, depth_of, narrower_of
 from scripts.swarm_v2.memory.derive_context import CONTEXT
 from scripts.swarm_v2.memory.derive_digest import DIGEST
 from scripts.swarm_v2.memory.derive_status import STATUS
+from scripts.swarm_v2.memory.inspect import GraphSnapshot
 from scripts.swarm_v2.memory.memories import DERIVED
+from scripts.swarm_v2.memory.running import FAULTY
 from scripts.swarm_v2.memory.scheduler import Scheduler
 from scripts.swarm_v2.memory.sessions import Credential, Lease
 from scripts.swarm_v2.memory.store import ABSENT, Document
@@ -102,6 +104,11 @@ class Standing:
     def spaces(self) -> set[str]:
         """Return every space that somebody's result here may be made from."""
         return {space for serving in self._serving.values() for space in serving.reads}
+
+    def graph(self, space: str) -> GraphSnapshot | None:
+        """Return the picture of a space's scheduler; None where it has none."""
+        serving = self._serving.get(space)
+        return GraphSnapshot(serving.scheduler) if serving else None
 
     def dirty(self, space: str, change: Change) -> None:
         """Mark what reads the changed instances."""
