@@ -122,18 +122,21 @@ class Standing:
         return any(report.commits or (report.runs and report.left) for report in self.reports)
 
     def speculate(self, session: Session, node: str) -> Document | None:
-        """Compute ``node`` for a session whose instance waits for a lease that is another's.
+        """Compute ``node`` for a session whose instance waits: for another's lease, for its turn.
 
-        None where nothing waits. Nothing is written; its number is that of what is stored.
+        None where nothing waits, or where it cannot be computed: the last good one stays. Nothing
+        is written; its number is that of what is stored.
         """
-        serving = self._serving[session.space]
-        if not serving.scheduler.left or serving.service.serves():
+        if not self._serving[session.space].scheduler.left:
             return None
         derivation = next(one for one in ALL if one.output.id == node)
         roots = self._roots_of(session.space, session.identity)
-        value, transaction = of_one_moment(
-            self._store, session.space, session.identity, lambda tx: derivation.run(tx, roots)
-        )
+        try:
+            value, transaction = of_one_moment(
+                self._store, session.space, session.identity, lambda tx: derivation.run(tx, roots)
+            )
+        except FAULTY:
+            return None
         scope = narrower_of(derivation.output.scope, depth_of(transaction.log))
         key = resolve_scope_key(scope, session.identity)
         stored = self._store.read(session.space, key, node)

@@ -174,6 +174,23 @@ def test_where_the_lease_is_anothers_a_context_is_computed_and_not_stored(beside
     assert stored["seq"] > seq
 
 
+def test_what_cannot_be_computed_leaves_the_last_good_one_and_no_error(beside):
+    holder, other = beside(A, "1"), beside(B, "1")
+    good = other.read("context")
+    holder.watch("c", "context")
+    other.commit(written("preferences", {"verbosity": 7}, "user"))
+    assert other.read("context") == good
+
+
+def test_a_context_that_waits_for_its_turn_is_read_as_it_will_be(runtime, person):
+    a = person(A, "1")
+    runtime.watch(a, "c", "context", "space")
+    for n in range(30):
+        runtime.commit(a, written("preferences", {"style": f"style {n}."}, "user"), AT)
+        runtime.pump()
+        assert f"style {n}." in runtime.read(a, "context", "space").value["text"]
+
+
 def test_a_closed_session_asks_for_nothing_any_more(runtime, person):
     a, b = person(A, "1"), person(B, "1")
     runtime.watch(a, "x", "memory/x", "space")
