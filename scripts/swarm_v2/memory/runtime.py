@@ -72,12 +72,17 @@ class MemoryRuntime:
         """Open a session; its identity never changes. A person's first one writes defaults.
 
         Raises:
-            MemoryRefused: ``space-invalid``, ``credential-refused``, ``request-invalid``.
+            MemoryRefused: ``space-invalid``, ``credential-refused``, ``request-invalid``; what
+                the store says of the defaults. No session is left open then.
         """
         session = self.registry.open(space, credential, session_id)
         self._feed.follow(space)
         if session.identity.principal is not None:
-            self._seeds.seed(session, iso(self._now()))
+            try:
+                self._seeds.seed(session, iso(self._now()))
+            except MemoryRefused:
+                self.close_session(session)
+                raise
         return session
 
     def close_session(self, session: Session) -> None:
