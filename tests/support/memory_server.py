@@ -34,12 +34,20 @@ def short_folder() -> Iterator[Path]:
 
 
 class MemoryServer:
-    """One server process of ``home``; ``folder`` is its runtime path. Use it in a ``with``."""
+    """One server process of ``home``; ``folder`` is its runtime path. Use it in a ``with``.
+
+    ``people`` are those it lets in, with their tokens.
+    """
 
     def __init__(
-        self, home: Path, folder: Path, *args: str, env: Mapping[str, str] | None = None
+        self,
+        home: Path,
+        folder: Path,
+        *args: str,
+        env: Mapping[str, str] | None = None,
+        people: Mapping[str, str] = TOKENS,
     ) -> None:
-        self.home, self.folder, self._args = home, folder, args
+        self.home, self.folder, self._args, self.people = home, folder, args, people
         self.env = {
             **agent_env(home),
             "XDG_RUNTIME_DIR": str(folder),
@@ -47,7 +55,7 @@ class MemoryServer:
             **(env or {}),
         }
         own_token(str(home))
-        lines = [public_line(person, token) for person, token in TOKENS.items()]
+        lines = [public_line(person, token) for person, token in people.items()]
         (home / "memory" / "people").write_text("\n".join(lines) + "\n", encoding="utf-8")
         (home / "memory" / "people").chmod(0o600)
         self.address = ""
@@ -97,8 +105,9 @@ class MemoryServer:
         return self.process.returncode, complaint
 
     def client(self, person: str = A, session: str = "", space: str = PROJ) -> RemoteMemory:
-        """Connect as a person of ``TOKENS`` (or with another token); closed with the server."""
-        self._clients.append(connect(self.address, TOKENS.get(person, person), space, session))
+        """Connect as one of ``people`` (or with another token); closed with the server."""
+        token = self.people.get(person, person)
+        self._clients.append(connect(self.address, token, space, session))
         return self._clients[-1]
 
     def raw(self) -> socket.socket:
