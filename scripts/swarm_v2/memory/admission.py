@@ -33,7 +33,7 @@ from scripts.swarm_v2.scope_key import SESSION, SPACE, DirtyKey, scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from scripts.swarm_v2.memory.sessions import Session
     from scripts.swarm_v2.memory.store import Basis, Document, DocumentStore
@@ -76,20 +76,31 @@ class Admission:
         commit = Commit("authored", tuple(writes), reads, (), session.session_key, at=at)
         return self._checked(session.space, commit, session.identity, elide=elide)
 
-    def commit_authored(self, proposal: Proposal, session: Session, at: str) -> Change | None:
+    def commit_authored(
+        self,
+        proposal: Proposal,
+        session: Session,
+        at: str,
+        completed: Callable[[Commit], Commit] | None = None,
+    ) -> Change | None:
         """Build and write; return what changed, None where nothing did.
+
+        ``completed`` adds what goes with it of the engine's own, all or nothing.
 
         Raises:
             MemoryRefused: as ``authored``; ``stale-base``, ``stale-read``.
         """
+        complete = completed or (lambda commit: commit)
         commit = self.authored(proposal, session, at)
+        elided = len(commit.reads) > len(proposal.reads)
+        commit = complete(commit)
         try:
             seq = self._store.commit(session.space, commit)
         except MemoryRefused as refused:
-            if refused.code != "stale-read" or len(commit.reads) == len(proposal.reads):
+            if refused.code != "stale-read" or not elided:
                 raise
             # What would have changed nothing was moved meanwhile; now it changes something.
-            commit = self.authored(proposal, session, at, elide=False)
+            commit = complete(self.authored(proposal, session, at, elide=False))
             seq = self._store.commit(session.space, commit)
         return change_of(seq, commit) if seq else None
 
@@ -174,7 +185,12 @@ class Admission:
         asked = [key for key, write in each if _may_change_nothing(write)]
         if not asked or len(set(keys)) < len(keys):
             return commit
-        heads = self._store.read_many(space, asked)
+        try:
+            heads = self._store.read_many(space, asked)
+        except MemoryRefused as refused:
+            if refused.code != "store-damaged":
+                raise
+            return commit  # what cannot be read any more is replaced
         kept: list[Write] = []
         reads = list(commit.reads)
         for key, write in each:

@@ -34,9 +34,16 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.derivations import Roots
     from scripts.swarm_v2.memory.frames import SyncFrame
     from scripts.swarm_v2.memory.inspect import GraphSnapshot
-    from scripts.swarm_v2.memory.proposals import Asked
+    from scripts.swarm_v2.memory.proposals import Asked, Proposal
     from scripts.swarm_v2.memory.sessions import Credential, Session
-    from scripts.swarm_v2.memory.store import Document, DocumentStore, Revision
+    from scripts.swarm_v2.memory.store import (
+        Change,
+        Commit,
+        Document,
+        DocumentStore,
+        Revision,
+        Write,
+    )
     from scripts.swarm_v2.scope_key import Identity, Scope
 
 CACHED_DOCUMENTS = 50_000  # in the evaluation cache, over all spaces
@@ -130,7 +137,8 @@ class MemoryRuntime:
     def commit(self, session: Session, proposal: object, at: str) -> int:
         """Admit and write an authored commit; return its number, 0 where nothing changed.
 
-        With what is erased go the derived documents that may quote it, and their histories.
+        With what is erased go the derived documents that may quote it, and their histories, in
+        the same commit; with a session's first note comes what notes begin with.
 
         Raises:
             MemoryRefused: what is wrong with the proposal, ``stale-base``, ``stale-read`` …
@@ -140,22 +148,37 @@ class MemoryRuntime:
             if one.id in DERIVATIONS and one.op in VALUED:
                 sentence = f"{one.id} is made from other documents, and by nobody's hand"
                 raise MemoryRefused("derived-write", sentence, "change what it is made from")
-        if any(_first_note(one) for one in asked.writes):
-            self._seeds.seed(session, at, ON_NOTE)
-        erased = {one.scope for one in asked.writes if one.op == "erase"}
-        # Before, so that a kill on the way leaves no words behind the memory; and after, since
-        # somebody may have made it again in between.
-        self._erase_quotes(session, erased, at)
-        change = self._admission.commit_authored(asked, session, at)
+        notes = any(_first_note(one) for one in asked.writes)
+        seeds = self._seeds.writes(session, ON_NOTE) if notes else ()
+        try:
+            change = self._commit(asked, session, at, seeds)
+        except MemoryRefused as refused:
+            now = self._seeds.writes(session, ON_NOTE) if seeds else ()
+            if refused.code != "stale-base" or now == seeds:
+                raise
+            change = self._commit(asked, session, at, now)  # another process began the notes
         if change is None:
             return 0
         self._writers[(session.space, change.seq)] = session
-        self._erase_quotes(session, erased, at)
         return change.seq
 
-    def _erase_quotes(self, session: Session, scopes: set[Scope], at: str) -> None:
-        keys = [_own_key(session, scope) for scope in scopes]
-        writes = quoting(self.store, session.space, keys) if keys else ()
+    def _commit(
+        self, asked: Proposal, session: Session, at: str, seeds: tuple[Write, ...]
+    ) -> Change | None:
+        def completed(commit: Commit) -> Commit:
+            erased = {one.scope_key for one in commit.writes if one.op == "erase"}
+            quotes = quoting(self.store, session.space, erased) if erased else ()
+            return commit._replace(writes=(*seeds, *commit.writes, *quotes))
+
+        change = self._admission.commit_authored(asked, session, at, completed)
+        if change is not None and any(one.op == "erase" for one in asked.writes):
+            self._erase_quotes(session, asked, at)
+        return change
+
+    def _erase_quotes(self, session: Session, asked: Proposal, at: str) -> None:
+        """Erase what another process made of it while it was being erased."""
+        keys = {_own_key(session, one.scope) for one in asked.writes if one.op == "erase"}
+        writes = quoting(self.store, session.space, keys)
         if writes:
             carried = [write.scope_key for write in writes]
             commit = self._admission.system(session.space, writes, at, carried=carried)

@@ -14,8 +14,8 @@ from scripts.swarm_v2.memory.preferences import (
     PREFERENCES,
 )
 from scripts.swarm_v2.memory.proposals import Asked, Proposal
-from scripts.swarm_v2.memory.store import ABSENT
-from scripts.swarm_v2.scope_key import SESSION, USER, DirtyKey, can_resolve
+from scripts.swarm_v2.memory.store import ABSENT, Write
+from scripts.swarm_v2.scope_key import SESSION, USER, DirtyKey, can_resolve, resolve_scope_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,6 +69,14 @@ class SeedMemo:
         found = {InstanceKey(space, *name) for name in self._store.read_many(space, asked)}
         self._present |= found
         return [seed for key, seed in unknown.items() if key not in found]
+
+    def writes(self, session: Session, seeds: Iterable[Seed]) -> tuple[Write, ...]:
+        """Return what writes the seeds that the session's identity lacks, in another's commit."""
+        missing = self.missing(session.space, session.identity, seeds)
+        return tuple(
+            Write(one.id, resolve_scope_key(one.scope, session.identity), "set", one.value, ABSENT)
+            for one in missing
+        )
 
     def seed(self, session: Session, at: str, seeds: Iterable[Seed] = ON_OPEN) -> Change | None:
         """Write the seeds that the session's identity lacks; None where it lacks none.
