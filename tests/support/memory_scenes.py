@@ -258,3 +258,13 @@ class Scene:
 
     def close(self) -> None:
         self.runtime.close()
+
+
+def spoil(world: World, scope_key: str, id: str) -> None:
+    """Damage what is stored of one instance, behind the store's back."""
+    if world.kind == "sqlite":
+        said = "UPDATE revision SET value = '{' WHERE id = ? AND scope_key = ?"
+        world.sql(said, id, scope_key)
+    else:
+        field = json.dumps(["", scope_key, id], separators=(",", ":"))
+        world.ask("LSET", world.key(f"revisions:{field}"), "-1", "x")
