@@ -13,7 +13,7 @@ from scripts.swarm_v2.memory.prepared import (
     stale,
 )
 from scripts.swarm_v2.memory.sqlite_rows import AT, Head, Place
-from scripts.swarm_v2.memory.sqlite_schema import SMALL
+from scripts.swarm_v2.memory.sqlite_schema import SMALL, WHOLE
 from scripts.swarm_v2.memory.store import Commit
 
 TYPE_CHECKING = False
@@ -115,7 +115,8 @@ class _Batch:
         self._write(place, "set", text, **here, base_bytes=len(text))
 
     def _patch(self, place: Place, old: Head | None, text: str) -> None:
-        if old is None or not _stays(old, len(text)):
+        shown = place.id.startswith(WHOLE)
+        if old is None or shown or not _stays(old, len(text)):
             self._rebase(place, old, text)
             return
         named = old._asdict()

@@ -3,7 +3,8 @@
 ``head`` says where an instance stands and how its value is put together: the whole value at
 (``base_seq``, ``base_index``), in ``snapshot`` where ``snap`` is 1 and in ``revision`` otherwise,
 with the patches of later revisions merged into it. ``patch_bytes`` is 0 where there are none: then
-``live`` shows the value as it is. It always is for documents of up to ``SMALL`` characters.
+``live`` shows the value as it is. It always is for documents of up to ``SMALL`` characters and
+for those whose id begins with ``WHOLE``, of any size.
 ``revision`` by commit is the change feed; nothing is ever deleted from it, ``gone`` revisions have
 lost their values. ``basis`` has one row with an empty ``entity`` for each recorded instance.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 VERSION = 1
 SMALL = 2048  # a patched document of up to so many characters gets a new snapshot each time
+WHOLE = "memory/"  # other tables' views read these from ``live``
 SCHEMA = """
 CREATE TABLE head (
     space TEXT NOT NULL, branch TEXT NOT NULL, id TEXT NOT NULL, scope_key TEXT NOT NULL,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from contextlib import closing
@@ -78,6 +79,16 @@ def test_patches_become_a_new_whole_value_before_they_are_half_of_it(path, livin
     assert all(patches * 2 <= base for patches, base in sizes)
     assert 2 <= sum(patches == 0 for patches, _ in sizes) < 12
     assert living.read(SPACE, "space", "a").value == value
+
+
+def test_a_long_patched_memory_is_whole_in_the_view(path, living):
+    said = "x" * 50_000
+    living.commit(SPACE, authored(put("memory/a", {"text": said})))
+    living.commit(SPACE, authored(patch("memory/a", {"title": "t"})))
+    with closing(sqlite3.connect(path)) as db:
+        ((value, patches),) = db.execute("SELECT value, patch_bytes FROM live").fetchall()
+    assert json.loads(value) == {"text": said, "title": "t"}
+    assert patches == 0
 
 
 def test_a_small_patched_document_is_whole_in_the_view(path, living):
