@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from scripts.swarm_v2.memory.address import Address
@@ -10,7 +12,7 @@ from scripts.swarm_v2.memory.frames import Remove
 from scripts.swarm_v2.memory.queries import Query
 from scripts.swarm_v2.memory.replica import Replica
 from tests.support.memory_scenes import SPACE, A, B, style, user
-from tests.support.memory_server import MemoryServer, short_folder, written
+from tests.support.memory_server import PROJ, MemoryServer, short_folder, written
 from tests.support.memory_stores import refusal
 
 S = "did:key:zS"
@@ -89,24 +91,31 @@ def folder():
 def test_scenario_25_at_a_server_no_question_has_a_place_for_a_key(folder):
     (folder / "person").mkdir()
     with MemoryServer(folder / "person" / "agentihooks", folder) as server:
-        b = server.client("did:key:zB", "b1")
-        fields = {"id": "memory/x", "scope": "user"}
-        named = {"scope_key": user("did:key:zA")}, {"principal": "did:key:zA"}
-        asks = {"read": fields, "watch": {**fields, "watch": "w"}, "list": {"scope": "user"}}
+        document = {"id": "memory/x", "scope": "user"}
+        asks = {"read": document, "watch": {**document, "watch": "w"}, "list": {"scope": "user"}}
+        named = {"scope_key": user(A)}, {"principal": A}
+        with server.raw() as sock, sock.makefile("rb") as lines:
 
-        def ask_all():
-            return [
-                refused(lambda a=ask, f=fields, n=name: b._ask(a, {**f, **n}))
-                for ask, fields in asks.items()
-                for name in named
-            ]
+            def say(**message):
+                sock.sendall(json.dumps(message).encode() + b"\n")
+                return json.loads(lines.readline())
 
-        before = ask_all()
-        assert {code for code, _, _ in before} == {"identity-in-commit"}
-        with server.client("did:key:zA", "a1") as a:
-            a.commit(written("memory/x", {"text": "of a"}, "user"))
-        assert ask_all() == before
-        assert b.read("memory/x", "user") is None
+            def ask_all():
+                return [
+                    say(kind="ask", n=1, ask=ask, fields={**fields, **name})
+                    for ask, fields in asks.items()
+                    for name in named
+                ]
+
+            said = say(kind="hello", token=server.people[B], space=PROJ, session="b1")
+            assert said["principal"] == B
+            before = ask_all()
+            assert {answer["code"] for answer in before} == {"identity-in-commit"}
+            with server.client(A, "a1") as a:
+                a.commit(written("memory/x", {"text": "of a"}, "user"))
+            assert ask_all() == before
+            answer = say(kind="ask", n=2, ask="read", fields=document)
+            assert answer["body"] == {"document": None}
 
 
 def test_scenario_26_two_instances_need_keys(scene):

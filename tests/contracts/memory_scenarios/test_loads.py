@@ -121,8 +121,8 @@ def test_scenario_21_a_failed_load_can_be_tried_again(scene, half_spoiled):
 def test_scenario_22_one_batch_with_two_instances(scene):
     people = [scene.here(who, "1") for who in (A, B, C)]
     beside = {who: scene.apart(who, "2") for who in (A, B)}
-    for who, one in beside.items():
-        one.save("preferences", "user", {"style": "as it was"})
+    for one in beside.values():
+        one.save("preferences", "user", style("as it was"))
     for one in people:
         one.watch("context", "space")
     scheduler = scene.scheduler
