@@ -10,7 +10,7 @@ from scripts.swarm_v2.scope_key import DirtyKey, is_scope_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import NamedTuple
 
     from hooks.context.database import Database
@@ -18,6 +18,7 @@ else:
     from hooks.record import NamedTuple
 
 Row = tuple[object, ...]
+LARGE = 128 << 10  # characters of a whole value from which it is asked for by itself
 
 
 class Place(NamedTuple):
@@ -103,13 +104,18 @@ def value(db: Database, place: Place, at: Head) -> object:
     base = (at.base_seq, at.base_index)
     row = db.one(_SNAPSHOT, place) if at.snap else db.one(_BASE, (*place, *base))
     whole = _decoded(row[0] if row else None)
-    if not at.patch_bytes:
-        return whole
-    for op, text in db.rows(_PATCHES, (*place, *base)):
+    if at.patch_bytes:
+        for patch in patches(db, place, base):
+            whole = merge_into(whole, patch)
+    return whole
+
+
+def patches(db: Database, place: Place, after: tuple[int, int]) -> Iterator[object]:
+    """Yield the patches of an instance behind the one at ``after``, the oldest first."""
+    for op, text in db.rows(_PATCHES, (*place, *after)):
         if op != "patch":
             raise damaged("a whole value stands among patches")
-        whole = merge_into(whole, _decoded(text))
-    return whole
+        yield _decoded(text)
 
 
 def _decoded(text: object) -> object:
@@ -118,25 +124,32 @@ def _decoded(text: object) -> object:
     return decode(text)
 
 
-def document(db: Database, place: Place) -> Document | None:
-    """Return an instance, a tombstone too; None where it never was."""
+if TYPE_CHECKING:
+    Read = Callable[[Database, Place, Head], object]
+
+
+def document(db: Database, place: Place, read: Read = value) -> Document | None:
+    """Return an instance, a tombstone too; None where it never was.
+
+    ``read`` is ``value``, or answers the same and keeps what it read.
+    """
     found = head(db, place)
     if found is None:
         return None
-    return _document(db, place, found)
+    return _document(db, place, found, read)
 
 
-def _document(db: Database, place: Place, at: Head) -> Document:
+def _document(db: Database, place: Place, at: Head, read: Read) -> Document:
     who = (place.space, place.scope_key, place.id, at.seq)
     if at.op in DEAD:
         return Document(*who, None, True, at.op)  # type: ignore[arg-type]  # checked by head
-    return Document(*who, value(db, place, at), False, at.op)  # type: ignore[arg-type]
+    return Document(*who, read(db, place, at), False, at.op)  # type: ignore[arg-type]
 
 
 _MANY = f"""
 WITH wanted (scope_key, id) AS (VALUES %s)
 SELECT w.scope_key, w.id, {", ".join("h." + name for name in Head._fields)},
-    CASE h.snap WHEN 1 THEN s.value ELSE r.value END
+    CASE WHEN h.base_bytes >= {LARGE} THEN NULL WHEN h.snap = 1 THEN s.value ELSE r.value END
 FROM wanted w CROSS JOIN head h
     ON h.space = ? AND h.branch = ? AND h.id = w.id AND h.scope_key = w.scope_key
 LEFT JOIN snapshot s ON h.snap = 1 AND s.space = h.space AND s.branch = h.branch
@@ -149,9 +162,12 @@ _AT_ONCE = 200  # instances of one question: an old SQLite takes 999 parameters
 
 
 def documents(
-    db: Database, space: str, branch: str, keys: Sequence[DirtyKey]
+    db: Database, space: str, branch: str, keys: Sequence[DirtyKey], read: Read = value
 ) -> dict[DirtyKey, Document]:
-    """Return those of ``keys`` that ever were; one question for each 200 of them."""
+    """Return those of ``keys`` that ever were; one question for each 200 of them.
+
+    And one more for each that is large or patched; ``read`` as for ``document``.
+    """
     found = {}
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
@@ -163,9 +179,9 @@ def documents(
             who = (space, key.scope_key, key.id, at.seq)
             if at.op in DEAD:
                 found[key] = Document(*who, None, True, at.op)  # type: ignore[arg-type]  # checked
-            elif at.patch_bytes:
+            elif at.patch_bytes or at.base_bytes >= LARGE:
                 place = Place(space, branch, key.id, key.scope_key)
-                found[key] = _document(db, place, at)
+                found[key] = _document(db, place, at, read)
             else:
                 found[key] = Document(*who, _decoded(row[-1]), False, at.op)  # type: ignore[arg-type]
     return found

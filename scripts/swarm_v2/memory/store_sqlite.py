@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from scripts.swarm_v2.memory.address import InstanceKey
+    from scripts.swarm_v2.memory.decoded import DecodedValues
+    from scripts.swarm_v2.memory.sqlite_rows import Head
     from scripts.swarm_v2.memory.store import (
         Basis,
         Change,
@@ -71,6 +73,7 @@ class SqliteStore:
         """
         self._clock, self._sleep, self._wal = clock, sleep, False
         self._lock, self._lent, self._commits = RLock(), database is not None, 0
+        self._values = None if self._lent else _kept_values()
         with _Guarded(self._lock):
             self._db = database or (opener or _own_file)(path, fault=_fault)
             own = self._db.number("PRAGMA application_id")
@@ -104,14 +107,21 @@ class SqliteStore:
         with self._writing():
             number = sqlite_commit.apply(self._db, space, commit, branch=branch)
         if any(write.op == "erase" for write in commit.writes):
+            self._let_go()
             self._empty_wal()
         return number
 
     def drop_session(self, space: str, session_key: str, at: str) -> int:
         with self._writing():
             number = sqlite_commit.drop_session(self._db, space, session_key, at)
+        self._let_go()
         self._empty_wal()
         return number
+
+    def _let_go(self) -> None:
+        """Keep no word of what was erased."""
+        if self._values is not None:
+            self._values.clear()
 
     def _empty_wal(self) -> None:
         """Leave nothing of what was erased in a WAL; readers that stand in the way are waited for.
@@ -126,14 +136,20 @@ class SqliteStore:
 
     def read(self, space: str, scope_key: str, id: str, *, branch: str = "") -> Document | None:
         with self._reading():
-            return sqlite_rows.document(self._db, Place(space, branch, id, scope_key))
+            place = Place(space, branch, id, scope_key)
+            return sqlite_rows.document(self._db, place, self._value)
 
     def read_many(
         self, space: str, keys: Iterable[DirtyKey], *, branch: str = ""
     ) -> dict[DirtyKey, Document]:
         wanted = list(dict.fromkeys(keys))
         with self._reading():
-            return sqlite_rows.documents(self._db, space, branch, wanted)
+            return sqlite_rows.documents(self._db, space, branch, wanted, self._value)
+
+    def _value(self, db: Database, place: Place, at: Head) -> object:
+        # A hook, whose file was open before, reads each document once: for it nothing is kept.
+        read = sqlite_rows.value if self._values is None else self._values.value
+        return read(db, place, at)
 
     def heads(self, keys: Iterable[InstanceKey], *, branch: str = "") -> dict[InstanceKey, int]:
         with self._reading():
@@ -163,7 +179,7 @@ class SqliteStore:
             ]
             for key, document_id in cut(each, limit):
                 place = Place(space, branch, document_id, key)
-                one = sqlite_rows.document(self._db, place)
+                one = sqlite_rows.document(self._db, place, self._value)
                 if one is not None:
                     found.append(one)
         return found
@@ -258,6 +274,12 @@ class SqliteStore:
             self._db.rows("PRAGMA journal_mode=DELETE")
         except HookError:
             return  # somebody else has it open: the last one's WAL goes when it closes
+
+
+def _kept_values() -> DecodedValues:
+    from scripts.swarm_v2.memory.decoded import DecodedValues
+
+    return DecodedValues()
 
 
 def _own_file(path: str, *, fault: Callable[..., HookError]) -> Database:
