@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -39,22 +40,28 @@ class Runner:
 
     def run(self, *args: object) -> Done:
         """Run ``main(*args)`` in a new process and return when it has ended; each is a text."""
-        with self._lock:
-            if not self._port:
-                self._start()
-        with socket.create_connection(("127.0.0.1", self._port)) as link:
-            link.sendall(json.dumps([str(arg) for arg in args]).encode())
-            link.shutdown(socket.SHUT_WR)
-            answer = b"".join(iter(lambda: link.recv(65536), b""))
-        return Done(*json.loads(answer))
+        with self._knock([str(arg) for arg in args]) as link, link.makefile("rb") as answer:
+            return Done(*json.loads(answer.read()))
+
+    def start(self) -> Child:
+        """Run ``main()`` in a new process that has its end of a connection as stdin and stdout."""
+        return Child(self._knock(None))
 
     def steps(self, *args: object) -> int | None:
         """Return the number of steps that the run says it took, or None where it was killed."""
         done = self.run(*args)
-        if done.returncode == -9:
+        if done.returncode == -signal.SIGKILL:
             return None
         assert done.returncode == 0, done.stderr
         return int(done.stdout)
+
+    def _knock(self, args: list[str] | None) -> socket.socket:
+        with self._lock:
+            if not self._port:
+                self._start()
+        link = socket.create_connection(("127.0.0.1", self._port))
+        link.sendall(json.dumps(args).encode() + b"\n")
+        return link
 
     def _start(self) -> None:
         with socket.create_server(("127.0.0.1", 0), backlog=64) as door:
@@ -71,6 +78,39 @@ class Runner:
             process.communicate()
 
         atexit.register(stop)
+
+
+class Child:
+    """A process that runs until it is killed, or its connection is closed and it heeds that."""
+
+    def __init__(self, link: socket.socket) -> None:
+        self._link, self._lines = link, link.makefile("rb")
+        self._pid = int(self.readline())
+
+    def write(self, data: bytes) -> None:
+        self._link.sendall(data)
+
+    def readline(self) -> bytes:
+        return self._lines.readline()
+
+    def kill(self) -> None:
+        """Kill it, unless it has ended, and return when it is gone."""
+        try:
+            os.kill(self._pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.wait()
+        self._lines.close()
+        self._link.close()
+
+    def wait(self) -> None:
+        """Return when it has ended: nobody else has its end of the connection."""
+        self._link.settimeout(30)
+        try:
+            while self._lines.read(65536):
+                pass
+        except ConnectionError:
+            pass
 
 
 def serve(main: Callable[..., object]) -> None:
@@ -98,7 +138,14 @@ def _reaped() -> int:
 
 def _attended(link: socket.socket) -> list[str]:
     """Return in the child, with its arguments; whoever forked it says how it ended."""
-    args: list[str] = json.loads(link.makefile("rb").read())
+    with link.makefile("rb") as asked:
+        args: list[str] | None = json.loads(asked.readline())
+    if args is None:
+        os.dup2(link.fileno(), 0)
+        os.dup2(link.fileno(), 1)
+        link.close()
+        os.write(1, b"%d\n" % os.getpid())
+        return []
     out, err = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
