@@ -48,12 +48,6 @@ if in_memory(SCRATCH):
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", SCRATCH)  # noqa: TID251 - pytest's own setting
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: tests wait for each other's processes, and for services."""
-    return (os.cpu_count() or 1) + 1
-
-
 @pytest.fixture(scope="session", autouse=True)
 def no_real_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Point HOME at a file: whatever a test or its children look for below it fails.
