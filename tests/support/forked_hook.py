@@ -27,8 +27,11 @@ def fork_hook(
     env: Mapping[str, str],
     flags: tuple[str, ...] = (),
 ) -> Run:
-    """As ``run_hook``, but what ``flags`` ask of a start is a start."""
-    if flags:
+    """As ``run_hook``, but what ``flags`` ask of a start is a start.
+
+    Without /proc nobody would find the workers: there it is a start, too.
+    """
+    if flags or not os.path.isdir("/proc"):
         return run_hook(event, payload, home, env=env, flags=flags)
     said = str(payload.get("cwd", ""))
     folder = said if os.path.isdir(said) else os.fspath(home.parent)
