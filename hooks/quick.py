@@ -21,7 +21,7 @@ VERB_PREFIX = "/brainhooks:"
 _WORDS = {"disable controls": "controls off", "enable controls": "controls on"}
 _SPOKEN = 64  # characters of a prompt that may be such words
 HINT = "!-- @"  # every marker's opener holds it, escaped in JSON or not
-STEPS_KNOWN = 3  # how many upgrade steps this version has (hooks.context.migrations.STEPS)
+STEPS_KNOWN = 4  # how many upgrade steps this version has (hooks.context.migrations.STEPS)
 
 
 def nothing_to_do(event: Event, home: str) -> bool:

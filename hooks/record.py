@@ -59,16 +59,22 @@ class NamedTuple(tuple):  # type: ignore[type-arg]  # tuple[...] as a base costs
 
     @classmethod
     def _complete(cls, args: tuple[object, ...], named: dict[str, object]) -> tuple[object, ...]:
-        values = dict(zip(cls._fields, args, strict=False))
-        doubled = values.keys() & named.keys()
-        values.update(named)
-        for name, default in cls._field_defaults.items():
-            values.setdefault(name, default)
-        wrong = (values.keys() ^ set(cls._fields)) | doubled
-        if wrong or len(args) > len(cls._fields):
-            msg = f"{cls.__name__} takes {cls._fields}; wrong or missing: {sorted(wrong)}"
-            raise TypeError(msg)
-        return tuple(values[name] for name in cls._fields)
+        # Many thousand times in a run that reads an index: no dict of all fields is built.
+        rest, defaults = cls._fields[len(args) :], cls._field_defaults
+        try:
+            found = [named[name] if name in named else defaults[name] for name in rest]
+        except KeyError:
+            raise cls._misfit(args, named) from None
+        if len(args) > len(cls._fields) or (named and not named.keys() <= set(rest)):
+            raise cls._misfit(args, named)
+        return (*args, *found)
+
+    @classmethod
+    def _misfit(cls, args: tuple[object, ...], named: dict[str, object]) -> TypeError:
+        given = dict(zip(cls._fields, args, strict=False))
+        known = {**cls._field_defaults, **named, **given}
+        wrong = (known.keys() ^ set(cls._fields)) | (given.keys() & named.keys())
+        return TypeError(f"{cls.__name__} takes {cls._fields}; wrong or missing: {sorted(wrong)}")
 
     def _replace(self, /, **changes: object) -> NamedTuple:
         return type(self)(**{**self._asdict(), **changes})

@@ -55,6 +55,8 @@ SILENT = Silent()
 
 def units(text: str) -> int:
     """Count UTF-16 code units, the client's measure: an emoji is two."""
+    if text.isascii():
+        return len(text)
     return len(text) + sum(character > "\uffff" for character in text)
 
 

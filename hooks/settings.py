@@ -41,6 +41,10 @@ TABLE = {
     "BRAINHOOKS_TRANSCRIPT_LOG": ("0", "`1` logs each session's turns, redacted, for 30 days"),
     "REDIS_URL": ("", "Redis that keeps the sessions' state instead of `state.db`: docs/state.md"),
     "REDIS_KEY_PREFIX": ("agentihooks", "what every key of ours in that Redis begins with"),
+    "BRAINHOOKS_MEMORY_URL": (
+        "",
+        "Redis or server of `brainhooks memory`, for `brain/local.db`: docs/scoped-memory.md",
+    ),
     "AGENTIHOOKS_PROJECT_ID": ("", "`local:<id>` for a folder without a repository"),
     "AGENTIHOOKS_PROJECT_GRANT": ("", "project ids a marker may name itself, comma separated"),
     "AGENTIHOOKS_SESSION_SCOPE": ("1", "`0` keeps no record of where a session worked"),
@@ -121,6 +125,7 @@ class Settings(NamedTuple):
     swarm: Swarm = Swarm()
     http: Http = Http()
     redis: Redis = Redis()
+    memory_url: str = ""  # a Secret: it may hold a password
     guards: Guards = Guards()
 
 
@@ -167,6 +172,7 @@ def load(env: Mapping[str, str]) -> Settings:
             text("BRAIN_HTTP_CA"),
         ),
         redis=Redis(Secret(text("REDIS_URL")), text("REDIS_KEY_PREFIX")),
+        memory_url=Secret(text("BRAINHOOKS_MEMORY_URL")),
         guards=Guards(
             read_cache=on("BRAINHOOKS_READ_CACHE"),
             breaker_deny=on("BRAINHOOKS_BREAKER_DENY"),

@@ -159,6 +159,16 @@ def refresh(job: Job) -> None:
         brain.close()
 
 
+def keep_context(job: Job) -> None:
+    """Store what this session was, or could have been, told: its person's next one finds it."""
+    from hooks.context.brain_adapter import brain_kind
+
+    if brain_kind(job.settings) == "local":
+        from hooks.context.keep_context import keep_context as keep
+
+        keep(job.settings, job.args[0], job.args[1] if len(job.args) > 1 else "", job.at)
+
+
 def defer_the_rest(job: Job) -> None:
     from hooks.context.deferred import defer
     from hooks.context.memory_view import Where
@@ -242,6 +252,16 @@ def log_transcript(job: Job) -> None:
             state.close()
 
 
+def let_go(job: Job) -> None:
+    """Delete what the brain of this home keeps of sessions that ended long ago."""
+    from hooks.context.ended_sessions import let_go as let_ended_go
+
+    starting = job.args[1] if len(job.args) > 1 else ""
+    gone = let_ended_go(job.settings, job.env, starting, job.at)
+    if gone:
+        job.log(f"let go of {len(gone)} sessions that ended long ago")
+
+
 def tidy_up(job: Job) -> None:
     from hooks.context.session_index import trim
     from hooks.context.tidy import tidy
@@ -262,11 +282,13 @@ VERBS: dict[str, tuple[Callable[[Job], None], ...]] = {
         bury,
         obey,
         refresh,
+        keep_context,
         defer_the_rest,
         catch_up,
         restore,
         flush_if_due,
         archive_ended,
+        let_go,
         tidy_up,
     ),
 }

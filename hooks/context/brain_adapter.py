@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     BrainKind = Literal["local", "file", "http", "none", "invalid"]
 
 LOCAL_DATABASE = os.path.join("brain", "local.db")
+LOCAL_FORMAT = 2  # of that file; see brains.local_schema
 INVALID = "invalid"  # the identity of a brain address that cannot be normalised
 
 

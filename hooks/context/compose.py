@@ -131,10 +131,11 @@ def print_of(item: Item) -> str:
 def ranked(items: Iterable[Item]) -> list[Item]:
     """Order by who said it, how grave the speaker found it, its priority; then newest first."""
     newest = sorted(items, key=lambda item: (item.at, item.id), reverse=True)
-    return sorted(newest, key=_rank)
+    return sorted(newest, key=rank)
 
 
-def _rank(item: Item) -> tuple[bool, int, int]:
+def rank(item: Item) -> tuple[bool, int, int]:
+    """Return what a memory is ordered by before its time, the most important lowest."""
     digits = item.priority.removeprefix("-")
     number = int(item.priority) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
     return (item.cls != "person", _SEVERITY[severity(item)], -number)
@@ -238,6 +239,8 @@ def quote(text: str) -> str:
     ``<`` before a letter, ``/``, ``!`` or ``?`` becomes ``‹``; line breaks and other control
     characters become blanks. Nothing else changes.
     """
+    if "<" not in text and text.isprintable():  # nearly every text
+        return text
     out = []
     for index, letter in enumerate(text):
         if letter == "<" and (

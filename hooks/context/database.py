@@ -84,14 +84,18 @@ class Database:
         *,
         create: bool = True,
         fault: Callable[..., HookError] = _as_state,
+        upgrade: Callable[[Database, int], None] | None = None,
     ) -> None:
         """Open ``path``; where it does not hold ``version`` of ``schema`` yet, make that.
+
+        ``upgrade`` makes it from an older version, whose number it is given, inside one
+        transaction; without it such a file is as one of another version.
 
         Raises:
             DamagedError: it is not a database (as ``fault`` says it).
             StateError: unreadable, locked for too long, or of another version (too).
         """
-        self.path, self._fault = path, fault
+        self.path, self._fault, self._upgrade = path, fault, upgrade
         if create and not os.path.exists(path):
             make_folder(os.path.dirname(path))
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
@@ -114,12 +118,12 @@ class Database:
         self.run("PRAGMA synchronous=FULL")
         self.run("PRAGMA secure_delete=ON")  # what is forgotten leaves no trace in free pages
         found = self._version()
-        if found < version and create:
+        if found < version and (found or create) and (self._upgrade or not found):
             # First runs race: SQLite alone would let the loser fail on a table that exists.
             with held(self.path + ".lock", wait_s=_busy_s[0]):
                 found = self._version()
                 if found < version:
-                    self._make(schema, version)
+                    self._make(schema, version, found)
                     found = version
         if found != version:
             what = f"it has format {found}, this version knows {version}"
@@ -128,7 +132,12 @@ class Database:
     def _version(self) -> int:
         return self.number("PRAGMA user_version")
 
-    def _make(self, schema: str, version: int) -> None:
+    def _make(self, schema: str, version: int, found: int) -> None:
+        if found and self._upgrade:
+            with self.writing():
+                self._upgrade(self, found)
+                self.run(f"PRAGMA user_version={version}")
+            return
         # The file's own identity: one that was lost and made again is told apart (marks.py).
         own = int.from_bytes(os.urandom(4), "big") >> 1 or 1  # a positive 31-bit number
         try:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from hooks.settings import Settings
     from scripts.swarm_v2.keyspace import Namespace
+    from scripts.swarm_v2.memory.told import Facts
 else:
     from hooks.record import NamedTuple
 
@@ -38,6 +39,8 @@ class View(NamedTuple):
     unreadable: str = ""  # what has no rights or is on a broken disk: something may be missing
     buried: frozenset[str] = frozenset()  # what was forgotten, here or in a folder; other words too
     obeyed: bool = True  # False: this home may hold what another one forgot; ask the worker
+    context: dict[str, object] | None = None  # what the sections are of, where it was asked for
+    facts: Facts | None = None  # and what else ``told.tell`` has to know
 
     @property
     def items(self) -> list[Item]:
@@ -85,6 +88,36 @@ def view(settings: Settings, env: Mapping[str, str], where: Where) -> View:
     ]
     obeyed = folder_seen.is_obeyed(settings, forgotten, where.at)
     return View((*sections, Section(_WAITING, waiting)), complete, unreadable, buried, obeyed)
+
+
+def view_of_context(settings: Settings, env: Mapping[str, str], where: Where) -> View:
+    """As ``view``; of the home's own brain its ``context`` instance, where that can be had.
+
+    Raises:
+        ValueError: ``installation.json`` breaks its grammar.
+    """
+    from hooks.context.own_context import context_for
+
+    value = context_for(settings, where.project, where.session_id)
+    if value is None:
+        return view(settings, env, where)
+    try:
+        buried = _buried(settings.home)
+    except OSError as err:
+        return View((), complete=True, unreadable=str(err.filename))
+    from scripts.swarm_v2.memory.told import Facts, sections, stored_sections
+
+    known = {item.id for section in stored_sections(value) for item in section.items}
+    waiting, unreadable = _not_acknowledged(settings, where, known | buried)
+    facts = Facts(
+        where.project,
+        iso(where.at),
+        settings.budget_units,
+        waiting=tuple(waiting),
+        buried=buried & known,
+    )
+    shown = tuple(sections(value, facts))
+    return View(shown, True, unreadable, buried, context=value, facts=facts)
 
 
 def watched(settings: Settings, where: Where) -> list[str]:

@@ -13,7 +13,7 @@ from hooks import atomic
 from hooks.clock import iso
 from hooks.context import outbox
 from hooks.context.ledger_notes import mend, steps, write_steps
-from hooks.errors import StateError
+from hooks.errors import HookError, StateError
 from hooks.lock import held
 from hooks.quick import migrated_note
 from scripts.swarm_v2.installation import installation, read
@@ -132,6 +132,27 @@ def begin_state(home: str, _at: datetime) -> dict[str, int]:
     return {"sessions_before": _session_rows(home)}
 
 
+def keep_as_documents(home: str, _at: datetime) -> dict[str, int]:
+    """Bring the embedded brain's file up to documents; whoever opens it before does the same.
+
+    A file that cannot be brought up now stays as it is, and whoever opens it next tries again.
+    """
+    from hooks.context.brain_adapter import LOCAL_DATABASE
+    from hooks.context.brains.local_file import open_file
+
+    path = os.path.join(home, LOCAL_DATABASE)
+    if not os.path.exists(path):
+        return {"memories": 0}
+    try:
+        db = open_file(path, create=False)
+    except HookError:
+        return {"left_as_it_is": 1}
+    try:
+        return {"memories": db.number("SELECT count(*) FROM memory")}
+    finally:
+        db.close()
+
+
 def _names(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
@@ -165,4 +186,5 @@ STEPS: tuple[Step, ...] = (
     Step("installation", found_installation),
     Step("legacy-files", note_legacy),
     Step(STATE_STEP, begin_state),
+    Step("scoped-memory", keep_as_documents),
 )

@@ -33,7 +33,7 @@ def shelve(items: Iterable[Item], max_bytes: int) -> Shelf:
     shelved: list[dict[str, object]] = []
     room = max_bytes // 2  # the stamp is small; the rest is for texts that grow when escaped again
     for item in everything[:MOST_ITEMS]:
-        row = _cut(item).to_dict()
+        row = cut(item).to_dict()
         room -= len(dumps(row)) + 1
         if room < 0:
             break
@@ -41,7 +41,8 @@ def shelve(items: Iterable[Item], max_bytes: int) -> Shelf:
     return Shelf(tuple(shelved), len(everything) - len(shelved))
 
 
-def _cut(item: Item) -> Item:
+def cut(item: Item) -> Item:
+    """Return a memory as a cached document holds it: enough of it for every line that is told."""
     if len(item.text) <= MOST_CHARS:
         return item
     return item._replace(text=item.text[:MOST_CHARS].rstrip() + " …")

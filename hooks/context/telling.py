@@ -16,7 +16,7 @@ from scripts.swarm_v2.wire_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from hooks.context import switch
     from hooks.context.brains import Item
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from hooks.context.deferred import Deferred
     from hooks.context.memory_view import View
     from hooks.ctx import Ctx
+    from hooks.settings import Settings
+
+    Reader = Callable[[Settings, Mapping[str, str], Where], View]
 
 NEWS_UNITS = 1_500  # news interrupt a prompt; the rest is a command away
 
@@ -45,7 +48,7 @@ def memory_off(ctx: Ctx) -> switch.Off | None:
     return off
 
 
-def look(ctx: Ctx) -> tuple[View, dict[str, str]]:
+def look(ctx: Ctx, read: Reader = view) -> tuple[View, dict[str, str]]:
     """Return what may be told now, and the signatures of its files taken before they were read.
 
     Signatures first: a file that changes in between is news next time, never missed.
@@ -57,7 +60,7 @@ def look(ctx: Ctx) -> tuple[View, dict[str, str]]:
         home = ctx.settings.home
         paths.append(project_cache.document_path(home, space, "pending", place.session_id))
     before = {path: signature(path) for path in paths}
-    return view(ctx.settings, ctx.env, place), before
+    return read(ctx.settings, ctx.env, place), before
 
 
 def news(ctx: Ctx, seen: View, room: int, deferred: Deferred) -> Composed:

@@ -9,6 +9,7 @@ from hooks.context.brain_adapter import brain_kind
 from hooks.context.brains import BRAINS
 from hooks.context.claims import claim
 from hooks.context.compose import compose
+from hooks.context.memory_view import view_of_context
 from hooks.context.telling import first_time_here, is_told, look, memory_off, record, where
 from hooks.reply import Say, Tell
 
@@ -16,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hooks.context.compose import Composed
     from hooks.context.memory_view import View
     from hooks.context.switch import Off
     from hooks.ctx import Ctx
@@ -30,20 +32,25 @@ def run(ctx: Ctx) -> Sequence[Reply]:
     off = memory_off(ctx)
     if off is not None:
         return (Tell(_is_off(off)),)
-    seen, before = look(ctx)
+    seen, before = look(ctx, view_of_context)
     ctx.incomplete = not seen.complete
     missing = _missing(ctx, seen)
     said = _said_before(ctx, seen)
     if said:
         return (Say(said), *missing)
-    told = compose(
-        ctx.project.id,
-        seen.sections,
-        budget=ctx.settings.budget_units,
-        how_to=ctx.env.get("CLAUDE_CODE_ENTRYPOINT") == "cli",
-    )
+    told = _composed(ctx, seen)
     record(ctx, told, before)
     return (Say(told.text), *(missing or _greeting(ctx, seen)))
+
+
+def _composed(ctx: Ctx, seen: View) -> Composed:
+    how_to = ctx.env.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+    if seen.facts is not None:
+        from scripts.swarm_v2.memory.told import tell
+
+        return tell(seen.context, seen.facts._replace(how_to=how_to))
+    budget = ctx.settings.budget_units
+    return compose(ctx.project.id, seen.sections, budget=budget, how_to=how_to)
 
 
 def _missing(ctx: Ctx, seen: View) -> Sequence[Reply]:

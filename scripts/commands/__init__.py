@@ -26,6 +26,9 @@ class Command(NamedTuple):
 
 COMMANDS = {
     **{name: Command("verb", verb.line) for name, verb in VERBS.items()},
+    "memory": Command(
+        "memory", "Switch memory on or off; list, show, put, edit, forget, watch, serve documents"
+    ),
     "brain_status": Command("brain_status", VERBS["brain_status"].line),
     "archive": Command("archive", VERBS["archive"].line),
     "review": Command("review", VERBS["review"].line),

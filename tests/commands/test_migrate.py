@@ -30,6 +30,7 @@ def test_it_says_what_each_step_found_and_a_second_time_that_nothing_is_left(old
         "legacy-files: 3 legacy caches, 1 undelivered contexts, 1 legacy publish hash, "
         "3 outbox files, 1 outbox files without key, 1 session rows",
         "session-state: 1 sessions before",
+        "scoped-memory: nothing to do",
     ]
     assert run_cli("migrate", home=older).stdout == f"Nothing to do in {older}.\n"
     assert [row["name"] for row in ledger_notes.steps(str(older))] == [s.name for s in STEPS]

@@ -54,6 +54,7 @@ def test_the_first_session_upgrades_the_home_and_delivers_what_waited(older, ses
         "installation",
         "legacy-files",
         "session-state",
+        "scoped-memory",
         "ledger",
     ]
     legacy = legacy_marker_key(SESSION, "lesson", LEGACY_TEXT)

@@ -26,6 +26,7 @@ EVERY: dict[str, tuple[str, str, Any]] = {
     "BRAINHOOKS_TRANSCRIPT_LOG": ("1", "guards", Guards(transcript_log=True)),
     "REDIS_URL": ("redis://h/1", "redis", Redis("redis://h/1")),
     "REDIS_KEY_PREFIX": ("ours", "redis", Redis(prefix="ours")),
+    "BRAINHOOKS_MEMORY_URL": ("redis://h/2", "memory_url", "redis://h/2"),
     "AGENTIHOOKS_PROJECT_ID": ("local:notes", "project_id", "local:notes"),
     "AGENTIHOOKS_PROJECT_GRANT": ("a, b,,c ", "grants", ("a", "b", "c")),
     "AGENTIHOOKS_SESSION_SCOPE": ("0", "session_scope", False),

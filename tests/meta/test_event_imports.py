@@ -30,6 +30,11 @@ SPARED = {
     *("re", "enum", "functools", "collections", "types", "operator", "typing", "json"),
     *("hashlib", "datetime", "sqlite3", "traceback", "subprocess", "threading"),
 }
+# Reading a context that is stored: the vocabulary, and no engine.
+READING = {
+    *("scripts.swarm_v2.memory", "scripts.swarm_v2.memory.stored_context"),
+    "scripts.swarm_v2.memory.told",
+}
 QUIET = ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact", "MessageDisplay"]
 
 
@@ -75,6 +80,60 @@ def test_a_stop_that_keeps_a_plain_marker_loads_no_patterns_and_nothing_behind_t
     names, run = loaded("Stop", home, current, said)
     assert b"brainhooks kept 1 lesson" in run.stdout
     assert (HEAVY | SPARED) & names == set()
+
+
+def engine(names):
+    """Return what is loaded of scoped memory's package."""
+    return {name for name in names if name.startswith("scripts.swarm_v2.memory")}
+
+
+def test_a_session_start_that_finds_its_context_loads_only_what_reads_it(home, session):
+    first = session()
+    prepare(first)
+    first.stop()
+    first.settle()
+    session().start()
+    wait_for_workers(home)
+    names, run = loaded("SessionStart", home, session())
+    assert b"the staging database is reset" in run.stdout
+    assert engine(names) == READING
+    assert "hooks.context.brains.local" not in names
+    assert (HEAVY | {"enum", "collections", "functools", "threading"}) & names == set()
+
+
+def test_a_session_start_whose_context_moved_runs_it_and_loads_nothing_that_writes(home, session):
+    first = session()
+    prepare(first)
+    first.stop()
+    first.settle()
+    names, run = loaded("SessionStart", home, session())
+    assert b"the staging database is reset" in run.stdout
+    assert "scripts.swarm_v2.memory.derive_context" in names
+    parts = ("scheduler", "runtime", "server", "client", "store_redis", "subscriptions", "replica")
+    assert engine(names) & {f"scripts.swarm_v2.memory.{part}" for part in parts} == set()
+
+
+@pytest.mark.parametrize("event", sorted(set(EVENTS) - {"SessionStart"}))
+def test_an_event_that_keeps_nothing_loads_nothing_of_scoped_memory(event, home, session):
+    current = session()
+    prepare(current)
+    current.stop()
+    current.settle()
+    names, _ = loaded(event, home, current)
+    assert engine(names) == set()
+
+
+def test_a_stop_that_keeps_a_marker_leaves_its_document_to_the_worker(home, session):
+    current = session()
+    prepare(current)
+    current.stop()
+    current.settle()
+    said = "Done. <!-- @lesson -->the tests pass on staging<!-- @/lesson -->"
+    current.prompt("again")
+    current.says(said)
+    names, run = loaded("Stop", home, current, said)
+    assert b"brainhooks kept 1 lesson" in run.stdout
+    assert engine(names) == set()
 
 
 def test_a_marker_that_may_hold_a_secret_is_worth_the_patterns(home, session):

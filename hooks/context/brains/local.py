@@ -11,28 +11,24 @@ import os
 
 from hooks.context.brain_adapter import LOCAL_DATABASE, principal
 from hooks.context.brains import Ack, Item, local_words
-from hooks.context.brains.local_move import move
-from hooks.context.brains.local_row import FLEET, NAME, UNKNOWN, row_of
-from hooks.context.brains.local_schema import BRANCH, SCHEMA, VERSION
+from hooks.context.brains.local_changes import Changes, stored
+from hooks.context.brains.local_file import open_file
+from hooks.context.brains.local_row import COLUMNS, NAME, UNKNOWN, item, item_of, row_of
 from hooks.context.brains.replacing import may_replace
-from hooks.context.database import Database
 from hooks.context.remote import apply_alias
 from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable, HookError
-from scripts.swarm_v2.scope_key import SESSION, Identity, resolve_scope_key
+from scripts.swarm_v2.memory.memories import FLEET
+from scripts.swarm_v2.scope_key import SESSION, Identity, can_resolve, resolve_scope_key
 from scripts.swarm_v2.scope_key import scope_of as instance_of
 from scripts.swarm_v2.wire_json import dumps, load_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from hooks.settings import Settings
 
-_NO_COLUMNS = ("state", "priority", "until")
-_FIELDS = (*(name for name in Item._fields if name not in _NO_COLUMNS), "superseded_by")
-_COLUMNS = ", ".join(_FIELDS)
-_LIVE = f"branch = '{BRANCH}' AND superseded_by = ''"
+_LIVE = "superseded_by = ''"
 # A project's own, this principal's personal ones written there, and its session ones; the
 # prefix is a complete `session:<principal>:`, so that no principal is another's beginning.
 _VISIBLE = """(
@@ -71,11 +67,6 @@ def _aliases(home: str) -> dict[str, str]:
         return {}
 
 
-def _unreachable(path: str, what: str, *, damaged: bool) -> HookError:
-    hint = "; put a copy back or move it away" if damaged else ""
-    return BrainUnreachable(NAME, f"{path}: {what}{hint}")
-
-
 class LocalBrain:
     """See ``brains.Brain``. Every method is one transaction.
 
@@ -84,7 +75,7 @@ class LocalBrain:
     """
 
     def __init__(self, path: str, who: str, aliases: Mapping[str, str] | None = None) -> None:
-        self._db = Database(path, SCHEMA, VERSION, fault=_unreachable)
+        self._db = open_file(path)
         self._who = who
         self._aliases = dict(aliases or {})
 
@@ -105,11 +96,11 @@ class LocalBrain:
         """Return the live memories that this project shows and that match, the best first."""
         order = {seq: place for place, seq in enumerate(local_words.matches(self._db, query))}
         rows = self._db.rows(
-            f"SELECT seq, {_COLUMNS} FROM memory WHERE {_LIVE} AND {_VISIBLE}",
+            f"SELECT seq, {COLUMNS} FROM memory WHERE {_LIVE} AND {_VISIBLE}",
             self._sight(project, self._who),
         )
         hits = sorted((order[int(str(row[0]))], row) for row in rows if row[0] in order)
-        return [_item(row[1:]) for _, row in hits[:limit]]
+        return [item_of(row[1:]) for _, row in hits[:limit]]
 
     def find(self, prefix: str) -> list[Item]:
         """Return the memories, superseded ones too, whose id begins so and that we may see."""
@@ -183,8 +174,8 @@ class LocalBrain:
         return [project, *former]
 
     def _items(self, where: str, named: Mapping[str, object]) -> list[Item]:
-        sql = f"SELECT {_COLUMNS} FROM memory WHERE {where}"
-        return [_item(row) for row in self._db.rows(sql, named)]
+        sql = f"SELECT {COLUMNS} FROM memory WHERE {where}"
+        return [item_of(row) for row in self._db.rows(sql, named)]
 
     # Writing.
 
@@ -213,10 +204,16 @@ class LocalBrain:
     def accept(self, key: str) -> bool:
         """Let a memory cross projects; say whether there is such a memory."""
         with self._db.writing():
-            there = self._db.run("UPDATE memory SET accepted = 1 WHERE id = ?", (key,)) > 0
-            for item in self._items("id = :key AND cls <> 'person'", {"key": key}):
-                self._supersede(item, self._space_of(key))
-        return there
+            changes = Changes(self._db)
+            found = stored(self._db, key)
+            for old in found:
+                changes.change(old, accepted=1)
+            changes.apply()
+            changes = Changes(self._db)
+            for one in self._items("id = :key AND cls <> 'person'", {"key": key}):
+                self._supersede(one, self._space_of(key), changes)
+            changes.apply()
+        return bool(found)
 
     def move(self, key: str, project: str) -> bool:
         """Give a live memory, with its history, to a project; False where there is none.
@@ -227,6 +224,8 @@ class LocalBrain:
         with self._db.writing():
             if self._db.one(f"SELECT 1 FROM memory WHERE {where}", (key,)) is None:
                 return False
+            from hooks.context.brains.local_move import move
+
             move(self._db, [key, *(item.id for item in self.history(key))], project)
         return True
 
@@ -235,20 +234,29 @@ class LocalBrain:
         with self._db.writing():
             row = self._db.one("SELECT record FROM known WHERE key = ?", (key,))
             record = str(row[0]) if row else key
+            changes = Changes(self._db)
             doomed = [record, *(item.id for item in self.history(record))]
-            there = sum(self._bury(one) for one in doomed)
+            there = sum(self._bury(one, changes) for one in doomed)
             self._remember_key(key, record)
             if there:
+                changes.erase_derived()
+                changes.apply()
                 local_words.erase(self._db)
+        if there:
+            self._db.rows("PRAGMA wal_checkpoint(TRUNCATE)")  # where a server keeps the file
         return there > 0
 
-    def _bury(self, record: str) -> int:
-        self._db.run(
-            "INSERT OR IGNORE INTO grave SELECT id, session, digest FROM memory WHERE id = ?",
-            (record,),
-        )
+    def _bury(self, record: str, changes: Changes) -> int:
+        found = stored(self._db, record)
+        for old in found:
+            said = (record, old.row.get("session", ""), old.row.get("digest", ""))
+            self._db.run("INSERT OR IGNORE INTO grave VALUES (?, ?, ?)", said)
+            changes.erase(old)
         self._db.run("INSERT OR IGNORE INTO grave VALUES (?, '', '')", (record,))
-        return self._db.run("DELETE FROM memory WHERE id = ?", (record,))
+        self._db.run("DELETE FROM place WHERE id = ?", (record,))
+        if self._db.one("SELECT 1 FROM sqlite_master WHERE name = 'oversize'"):
+            self._db.run("DELETE FROM oversize WHERE key = ?", (record,))
+        return len(found)
 
     def _known(self, new: dict[str, object]) -> Ack | None:
         found = self._db.one("SELECT record FROM known WHERE key = ?", (new["id"],))
@@ -272,23 +280,25 @@ class LocalBrain:
         self._db.run("INSERT OR IGNORE INTO known VALUES (?, ?)", (key, record))
 
     def _insert(self, new: dict[str, object]) -> None:
-        old = self._supersede(_item([new[name] for name in _FIELDS]), str(new["space"]))
+        changes = Changes(self._db, self._session_key(new), str(new["at"]))
+        old = self._supersede(item(new, new), str(new["space"]), changes)
         if old is not None and new["cls"] == "person":
             # correcting a memory does not let it cross projects
             new["accepted"] = int(old.accepted)
-        names, marks = ", ".join(new), ", ".join("?" * len(new))
-        values = tuple(new.values())
-        self._db.run(f"INSERT INTO memory ({names}) VALUES ({marks})", values)
-        seq = self._db.number("SELECT last_insert_rowid()")
+        changes.put(new, is_new=True)
+        changes.apply()
         self._remember_key(new["id"], str(new["id"]))
         if new["message_id"]:
             self._db.run(
                 "INSERT OR IGNORE INTO lineage VALUES (?, ?, ?)",
                 (new["message_id"], new["digest"], new["id"]),
             )
-        local_words.add(self._db, seq, str(new["text"]), str(new["title"]))
 
-    def _supersede(self, new: Item, space: str) -> Item | None:
+    def _session_key(self, new: Mapping[str, object]) -> str:
+        who = Identity(self._who, str(new["session"]))
+        return resolve_scope_key(SESSION, who) if can_resolve(SESSION, who) else ""
+
+    def _supersede(self, new: Item, space: str, changes: Changes) -> Item | None:
         """Hide what ``new`` names, and return it; see ``may_replace``.
 
         The text of a hidden memory stays, as history.
@@ -310,10 +320,9 @@ class LocalBrain:
         by = self._db.one("SELECT superseded_by FROM memory WHERE id = ?", (old.id,))
         if person and by and by[0]:
             raise BrainConflict(old.id, str(by[0]), self._text_of(by[0], old.text))
-        self._db.run(
-            "UPDATE memory SET superseded_by = ? WHERE id = ? AND superseded_by = ''",
-            (new.id, old.id),
-        )
+        if not (by and by[0]):
+            for row in stored(self._db, old.id):
+                changes.change(row, superseded_by=new.id)
         return old
 
     def _space_of(self, key: str) -> str:
@@ -323,9 +332,3 @@ class LocalBrain:
     def _text_of(self, key: object, otherwise: object) -> str:
         row = self._db.one("SELECT text FROM memory WHERE id = ?", (key,))
         return str(row[0] if row else otherwise)
-
-
-def _item(row: Sequence[object]) -> Item:
-    named: dict[str, Any] = dict(zip(_FIELDS, row, strict=True))
-    state = "superseded" if named.pop("superseded_by") else "live"
-    return Item(**{**named, "accepted": bool(named["accepted"])}, state=state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hooks.context.attribution import moved
-from scripts.swarm_v2.wire_json import dumps, load_object
+from hooks.context.brains.local_changes import Changes, stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,14 +13,18 @@ if TYPE_CHECKING:
 
 
 def move(db: Database, keys: Iterable[str], project: str) -> None:
-    """Rewrite where the rows ``keys`` belong; inside the caller's transaction.
+    """Rewrite where the memories ``keys`` belong; inside the caller's transaction.
 
     Key, text, speaker and time stay: a replay of the marker finds the row where it is now.
     """
+    changes = Changes(db)
     for key in keys:
-        row = db.one("SELECT attrs FROM memory WHERE id = ?", (key,))
-        attrs = load_object(str(row[0])) if row else None
-        if attrs is not None:
-            said = moved({name: str(value) for name, value in attrs.items()}, project)
-            values = (project, project, dumps(said, sort_keys=True), key)
-            db.run("UPDATE memory SET space = ?, project = ?, attrs = ? WHERE id = ?", values)
+        for old in stored(db, key):
+            attrs = old.row.get("attrs")
+            said = (
+                {name: str(value) for name, value in attrs.items()}
+                if isinstance(attrs, dict)
+                else {}
+            )
+            changes.change(old, space=project, project=project, attrs=moved(said, project))
+    changes.apply()

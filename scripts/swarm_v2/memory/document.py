@@ -218,10 +218,14 @@ def at(value: object, path: Iterable[str]) -> object:
 
 
 def merge(target: object, patch: object) -> object:
-    """Apply a JSON merge patch (RFC 7396); neither argument is changed."""
-    if not isinstance(patch, dict):
+    """Apply a JSON merge patch (RFC 7396); neither argument is changed.
+
+    A link is one value, not an object: it replaces and is replaced whole. Otherwise a patch
+    could leave half a link, or one with members beside it, that no reader can follow.
+    """
+    if not isinstance(patch, dict) or is_link(patch):
         return patch
-    merged = dict(target) if isinstance(target, dict) else {}
+    merged = dict(target) if isinstance(target, dict) and not is_link(target) else {}
     for name, value in patch.items():
         if value is None:
             merged.pop(name, None)

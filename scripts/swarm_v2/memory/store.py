@@ -27,8 +27,12 @@ class Write(NamedTuple):
     """One change of one instance.
 
     ``patch`` is a JSON merge patch (RFC 7396). ``delete`` leaves the history; ``erase`` takes
-    the values of every earlier revision too and leaves a tombstone. ``base`` is the sequence
-    number of the head the author saw (``ABSENT`` for none); None writes whatever stands there.
+    the values of every earlier revision too and leaves a tombstone. An ``erase`` with a value, a
+    merge patch, takes only the members that are null in it: out of the document as a patch does,
+    and out of every earlier revision. Deleting what is not there writes nothing.
+
+    ``base`` is the sequence number of the head the author saw (``ABSENT`` for none); None writes
+    whatever stands there.
     """
 
     id: str
@@ -121,7 +125,9 @@ if TYPE_CHECKING:
         name: str  # of this very store, so that nothing computed from one is served from another
 
         def commit(self, space: str, commit: Commit, *, branch: str = "") -> int:
-            """Write it and return its sequence number; 0 for a commit with nothing to write.
+            """Write it and return its sequence number; 0 for a commit that changes no instance.
+
+            Basis rows alone are replaced without a number, and are not told in the feed.
 
             Raises:
                 MemoryRefused: ``stale-base``, ``stale-read`` (facts: ``key``, ``current``),
@@ -155,7 +161,8 @@ if TYPE_CHECKING:
         ) -> list[Document]:
             """Return live documents of exactly these instances, by id, then scope key.
 
-            ``after`` is the last id of the page before.
+            ``after`` is the last id of the page before: a page holds all instances of its last
+            id, which may be some more than ``limit``.
             """
             ...
 
@@ -176,7 +183,10 @@ if TYPE_CHECKING:
             ...
 
         def changes(self, space: str, since: int, *, limit: int = 1000) -> list[Change]:
-            """Return the commits after ``since``, oldest first."""
+            """Return the commits after ``since``, oldest first, and what each touched.
+
+            Only instances of the main branch are told.
+            """
             ...
 
         def wait(self, since: Mapping[str, int], timeout_s: float) -> bool:
@@ -220,7 +230,8 @@ if TYPE_CHECKING:
         def drop_session(self, space: str, session_key: str, at: str) -> int:
             """Erase every instance and basis row of exactly this session key, in one commit.
 
-            Watchers get tombstones. Returns the commit's number, 0 where there was nothing.
+            The mark that it ended goes with them. Watchers get tombstones. Returns the
+            commit's number, 0 where there was nothing.
             """
             ...
 

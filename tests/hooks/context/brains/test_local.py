@@ -11,6 +11,8 @@ from hooks.context.brains import local_words, open_brain
 from hooks.context.brains.local import LocalBrain
 from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable
 from hooks.settings import Settings
+from scripts.swarm_v2.memory import sqlite_rows
+from scripts.swarm_v2.memory.sqlite_rows import Place
 
 WEB, API = "git.example.org/shop/web", "git.example.org/shop/api"
 ANN, BOB = "ann", "bob"
@@ -149,13 +151,15 @@ def test_search_finds_beginnings_of_words_and_text_without_blanks(brain, monkeyp
 def test_an_index_that_an_interpreter_without_fts5_left_behind_is_made_again(brain, monkeypatch):
     first = key()
     brain.post_marker(body("alpha"), first)
+    assert texts(brain.search("alp", WEB)) == ["alpha"]
     with monkeypatch.context() as without:
         without.setattr(local_words, "available", lambda db: False)
         brain.post_marker(body("beta"), key())
         brain.forget(first)
     brain.post_marker(body("gamma"), key())
-    assert local_words._is_current(brain._db)
+    assert not local_words.is_current(brain._db)
     assert texts(brain.search("bet", WEB)) == ["beta"]
+    assert local_words.is_current(brain._db)
     assert texts(brain.search("gam", WEB)) == ["gamma"]
     assert brain.search("alpha", WEB) == []
 
@@ -326,3 +330,17 @@ def test_the_file_is_private_and_its_identity_random(brain, tmp_path):
     with sqlite3.connect(paths[0]) as raw:
         assert raw.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     raw.close()
+
+
+def test_an_index_that_is_full_unlinks_its_oldest_and_refuses_no_memory(brain, monkeypatch):
+    monkeypatch.setattr("hooks.context.brains.local_changes.MOST_INDEX", 4_000)
+    for number in range(60):
+        ts = f"2026-11-30T10:{number:02}:00+00:00"
+        assert brain.post_marker(body(f"memory {number}", ts=ts), key()).kind == "committed"
+    assert len(brain.project_memory(WEB, ANN)) == 60
+    at = Place(WEB, "", "index", "space")
+    index = sqlite_rows.value(brain._db, at, sqlite_rows.head(brain._db, at))
+    summaries = [entry["summary"] for entry in index["links"].values()]
+    assert 5 < len(summaries) < 30
+    assert f"memory {59}" in summaries
+    assert "memory 0" not in summaries

@@ -1,0 +1,289 @@
+"""``brainhooks memory put``, ``edit`` and ``forget``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hooks.clock import iso
+from scripts.commands import door
+from scripts.commands.memory_door import (
+    Json,
+    Scope,
+    complain,
+    exit_code,
+    nothing_there,
+    opened,
+    refusals,
+    usual_scope,
+)
+from scripts.commands.memory_look import pretty
+from scripts.swarm_v2.memory import memories
+from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.wire_json import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from scripts.commands import Door
+    from scripts.swarm_v2.memory.library import Memory
+    from scripts.swarm_v2.memory.store import Write
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="memory/NAME, preferences, notes …")]
+Value = Annotated[
+    str | None,
+    typer.Argument(metavar="VALUE", help="JSON or text; from standard input where it is left out."),
+]
+AsText = Annotated[bool, typer.Option("--text", help="Take VALUE as text, also where it is JSON.")]
+NO_VALUE = object()
+
+
+def put(
+    ctx: typer.Context,
+    document_id: Id,
+    value: Value = None,
+    scope: Scope = "",
+    new: Annotated[bool, typer.Option("--new", help="Only where nothing stands yet.")] = False,
+    as_text: AsText = False,
+    as_json: Json = False,
+) -> None:
+    """Write a document, whatever stood there; what stood there stays in its history."""
+    given = _value(value if value is not None else _stdin(), as_text)
+    wanted = usual_scope(document_id, scope)
+    with refusals(as_json), opened(door(ctx)) as memory:
+        clean, kinds = _redacted(given)
+        slug = memories.slug_of(document_id)
+        if slug is not None:
+            clean = _memory(clean, {}, memory.space, door(ctx))
+        base = 0 if new else None
+        _commit(memory, document_id, wanted, clean, base, as_json)
+    _tell_redacted(kinds)
+
+
+def edit(
+    ctx: typer.Context,
+    document_id: Id,
+    value: Value = None,
+    scope: Scope = "",
+    base: Annotated[
+        int | None,
+        typer.Option("--base", help="The number that you saw; else what stands there now."),
+    ] = None,
+    as_text: AsText = False,
+    as_json: Json = False,
+) -> None:
+    """Replace a document unless it changed meanwhile; without VALUE, in your editor."""
+    wanted = usual_scope(document_id, scope)
+    with refusals(as_json), opened(door(ctx)) as memory:
+        found = memory.read(document_id, wanted)
+        if found is None or found.get("deleted"):
+            raise nothing_there(document_id, wanted, as_json)
+        if value is None and sys.stdin.isatty():
+            given = _edited(found.get("value"), door(ctx).env)
+            if given is NO_VALUE:
+                typer.echo("nothing was changed", err=True)
+                return
+        else:
+            given = _value(value if value is not None else _stdin(), as_text)
+        clean, kinds = _redacted(given)
+        if memories.slug_of(document_id) is not None:
+            before = found.get("value")
+            known = before if isinstance(before, dict) else {}
+            clean = _memory(clean, known, memory.space, door(ctx))
+        seen = int(str(found["seq"])) if base is None else base
+        _commit(memory, document_id, str(found["scope"]), clean, seen, as_json)
+    _tell_redacted(kinds)
+
+
+def forget(ctx: typer.Context, document_id: Id, scope: Scope = "", as_json: Json = False) -> None:
+    """Erase a document with its history for good; a tombstone stays, and watchers are told."""
+    wanted = usual_scope(document_id, scope)
+    with refusals(as_json):
+        with opened(door(ctx)) as memory:
+            found = memory.read(document_id, wanted)
+            if found is None or found.get("deleted"):
+                raise nothing_there(document_id, wanted, as_json)
+        said = _forget_marker(document_id, door(ctx))
+        with opened(door(ctx)) as memory:
+            seq = _erase(memory, document_id, str(found["scope"]))
+    if as_json:
+        typer.echo(json.dumps({"id": document_id, "scope": found["scope"], "seq": seq}))
+        return
+    typer.echo(said or f"Forgot {document_id} ({found['scope']}). Its history is gone too.")
+
+
+def _erase(memory: Memory, document_id: str, scope: str) -> int:
+    """Erase what is still there, and its link in the index; return the number of it all."""
+    now = memory.read(document_id, scope)
+    if now is None or now.get("deleted"):
+        return int(str(now["seq"])) if now else 0
+    slug = memories.slug_of(document_id)
+    if slug is None:
+        return memory.commit({"writes": [{"id": document_id, "scope": scope, "op": "erase"}]})
+    return memory.commit({"writes": _asked(memories.erased(slug, ""), scope)})
+
+
+def _forget_marker(document_id: str, door: Door) -> str:
+    """Do what the verb forget does, where the brain knows the memory; "" where it does not."""
+    from hooks.errors import BrainUnreachable, NotOneMemory
+    from hooks.verbs import run_named
+    from hooks.verbs.library import NotForThisBrainError, NothingYetError, OutOfReachError, is_id
+    from scripts.commands.verb import verb_ctx
+
+    slug = memories.slug_of(document_id)
+    if slug is None or len(slug) != 32 or not is_id(slug):
+        return ""
+    try:
+        return run_named("forget", slug, verb_ctx(door))
+    except (
+        *(NotOneMemory, NothingYetError, NotForThisBrainError),
+        *(OutOfReachError, BrainUnreachable),
+    ):
+        return ""
+
+
+def _commit(
+    memory: Memory, document_id: str, scope: str, value: object, base: int | None, as_json: bool
+) -> None:
+    slug = memories.slug_of(document_id)
+    if slug is None:
+        write: dict[str, object] = {"id": document_id, "scope": scope, "op": "set", "value": value}
+        writes = [write if base is None else {**write, "base": base}]
+    else:
+        assert isinstance(value, dict)
+        writes = _asked(memories.writes_for(slug, value, "", scope, base=base), scope)  # type: ignore[arg-type]  # the server checks it
+    try:
+        seq = _written(memory, scope, writes)
+    except MemoryRefused as err:
+        if exit_code(err) == 1:
+            raise
+        _conflict(memory, document_id, scope, err, as_json)
+        raise typer.Exit(exit_code(err)) from None
+    if as_json:
+        typer.echo(json.dumps({"id": document_id, "scope": scope, "seq": seq}))
+    elif seq:
+        typer.echo(f"{document_id} ({scope}) is at {seq} now")
+    else:
+        typer.echo(f"{document_id} ({scope}) says that already")
+
+
+def _written(memory: Memory, scope: str, writes: list[dict[str, object]]) -> int:
+    """Commit; a full index unlinks its least, as it does for a marker, and is not in the way."""
+    try:
+        return memory.commit({"writes": writes})
+    except MemoryRefused as err:
+        if err.code != "document-too-large" or len(writes) == 1:
+            raise
+        index = memory.read(memories.INDEX, scope) or {}
+        value = index.get("value")
+        links = value.get("links") if isinstance(value, dict) else None
+        least = memories.least(links, memories.MOST_INDEX // 4) if isinstance(links, dict) else []
+        if not least:
+            raise
+    fewer = {"links": dict.fromkeys(least)}
+    unlink = {"id": memories.INDEX, "scope": scope, "op": "patch", "value": fewer}
+    return memory.commit({"writes": [unlink, *writes]})
+
+
+def _conflict(
+    memory: Memory, document_id: str, scope: str, err: MemoryRefused, as_json: bool
+) -> None:
+    """Show the refusal, and what stands there now."""
+    current = memory.read(document_id, scope)
+    complain(err, as_json, **({"current": current} if as_json else {}))
+    if not as_json and current is not None:
+        typer.echo(f"now: {pretty(current)}")
+        typer.echo(f"  hint: look at it, then say --base {current['seq']}", err=True)
+
+
+def _asked(writes: Iterable[Write], scope: str) -> list[dict[str, object]]:
+    """Return writes as a proposal names them: by scope, whose key is the server's to build."""
+    found = []
+    for write in writes:
+        asked: dict[str, object] = {"id": write.id, "scope": scope, "op": write.op}
+        if write.value is not None:
+            asked["value"] = write.value
+        if write.base is not None:
+            asked["base"] = write.base
+        found.append(asked)
+    return found
+
+
+def _memory(
+    value: object, before: Mapping[str, object], project: str, door: Door
+) -> dict[str, object]:
+    """Return a memory's value: text replaces the text of the one before."""
+    usual = {"type": "lesson", "cls": "person", "at": iso(door.at), "project": project}
+    if isinstance(value, str):
+        return {**usual, **before, "text": value}
+    if isinstance(value, dict) and isinstance(value.get("text"), str):
+        return {**usual, **value}
+    hint = 'give a text, or an object such as {"text": "…", "title": "…"}'
+    raise MemoryRefused("document-invalid", "a memory has a text", hint)
+
+
+def _value(text: str, as_text: bool) -> object:
+    """Read JSON; what is none is text."""
+    if not as_text:
+        try:
+            return loads(text)
+        except ValueError:
+            pass
+    return text.rstrip("\n") if not as_text else text
+
+
+def _stdin() -> str:
+    if sys.stdin.isatty():
+        raise typer.BadParameter("say it, or give it on standard input", param_hint="VALUE")
+    data = sys.stdin.buffer.read()
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        sentence = "what was given on standard input is no text in UTF-8"
+        raise typer.BadParameter(sentence, param_hint="VALUE") from None
+
+
+def _edited(value: object, env: Mapping[str, str]) -> object:
+    """Let the person edit it; NO_VALUE where they left it as it was."""
+    text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
+    editor = env.get("VISUAL") or env.get("EDITOR") or "vi"
+    with tempfile.NamedTemporaryFile("w+", suffix=".json", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        done = subprocess.run([*shlex.split(editor), file.name], check=False)
+        with open(file.name, encoding="utf-8") as again:  # editors replace the file
+            after = again.read()
+    if done.returncode or after.rstrip("\n") == text.rstrip("\n") or not after.strip():
+        return NO_VALUE
+    return after.rstrip("\n") if isinstance(value, str) else _value(after, as_text=False)
+
+
+def _redacted(value: object) -> tuple[object, tuple[str, ...]]:
+    """Take secrets out of every text; return what was left, and which kinds were taken."""
+    from hooks.context.redact import redact
+
+    kinds: dict[str, None] = {}
+
+    def clean(part: object) -> object:
+        if isinstance(part, str):
+            text, found = redact(part)
+            kinds.update(dict.fromkeys(found))
+            return text
+        if isinstance(part, list):
+            return [clean(one) for one in part]
+        if isinstance(part, dict):
+            return {name: clean(one) for name, one in part.items()}
+        return part
+
+    return clean(value), tuple(kinds)
+
+
+def _tell_redacted(kinds: tuple[str, ...]) -> None:
+    if kinds:
+        typer.echo(f"taken out before it was kept: {', '.join(kinds)}", err=True)

@@ -1,0 +1,62 @@
+"""``status``: what the status page shows one person of a space, each session's the same."""
+
+from __future__ import annotations
+
+from scripts.swarm_v2.memory.address import Address
+from scripts.swarm_v2.memory.derivations import Derivation, Output
+from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.memory.memories import INDEX
+from scripts.swarm_v2.memory.preferences import PREFERENCES, read_preferences
+from scripts.swarm_v2.scope_key import SPACE, USER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from scripts.swarm_v2.memory.derivations import Roots
+    from scripts.swarm_v2.memory.transactions import Transaction
+
+FAULTS = "faults"  # as ``faults`` writes it, which no hook loads
+
+
+def run(tx: Transaction, roots: Roots) -> object:
+    """Return ``{"shared", "own", "preferences", "errors"}`` of whom ``tx`` acts as.
+
+    ``shared`` is the digest's counts, ``own`` the number of that person's memories here.
+    ``errors`` are ``{"node", "scope", "code", "sentence"}`` of results that could not be made
+    for this person or for the space: the last good ones are shown in their place.
+    """
+    digest = tx.read(Address(roots.space, "digest", SPACE))
+    index = tx.read(Address(roots.space, INDEX, USER))
+    preferences = tx.read(Address(roots.space, PREFERENCES, USER))
+    faults = [tx.read(Address(roots.space, FAULTS, scope)) for scope in (SPACE, USER)]
+    counts = digest if isinstance(digest, dict) else {}
+    links = index.get("links") if isinstance(index, dict) else None
+    return {
+        "shared": {name: counts.get(name) for name in ("memories", "types", "severities")},
+        "own": {"memories": len(links) if isinstance(links, dict) else 0},
+        "preferences": _preferences(preferences),
+        "errors": [error for document in faults for error in _errors(document)],
+    }
+
+
+def _preferences(value: object) -> object:
+    """Return what is in force; None for what is malformed, which ``errors`` tell."""
+    try:
+        read = read_preferences(value)
+    except MemoryRefused:
+        return None
+    return {"style": read.style, "verbosity": read.verbosity, "sections": list(read.sections)}
+
+
+def _errors(document: object) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = []
+    nodes = document if isinstance(document, dict) else {}
+    for node, instances in sorted(nodes.items()):
+        for key, fault in sorted(instances.items() if isinstance(instances, dict) else ()):
+            if isinstance(fault, dict):
+                scope = str(key).partition(":")[0]
+                said = {name: fault.get(name) for name in ("code", "sentence")}
+                found.append({"node": node, "scope": scope, **said})
+    return found
+
+
+STATUS = Derivation("status", Output("status", USER), run)

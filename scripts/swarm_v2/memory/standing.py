@@ -1,0 +1,179 @@
+"""Who wants what is derived, in each space, and the one scheduler there that recomputes it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from scripts.swarm_v2.memory.derivations import Roots, depth_of, narrower_of
+from scripts.swarm_v2.memory.derive_context import CONTEXT
+from scripts.swarm_v2.memory.derive_digest import DIGEST
+from scripts.swarm_v2.memory.derive_status import STATUS
+from scripts.swarm_v2.memory.inspect import GraphSnapshot
+from scripts.swarm_v2.memory.memories import DERIVED
+from scripts.swarm_v2.memory.running import FAULTY
+from scripts.swarm_v2.memory.scheduler import Scheduler
+from scripts.swarm_v2.memory.sessions import Credential, Lease
+from scripts.swarm_v2.memory.store import ABSENT, Document
+from scripts.swarm_v2.memory.transactions import of_one_moment
+from scripts.swarm_v2.scope_key import resolve_scope_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from scripts.swarm_v2.memory.scheduler import Report
+    from scripts.swarm_v2.memory.sessions import Session, SessionRegistry
+    from scripts.swarm_v2.memory.space_feed import SpaceFeed
+    from scripts.swarm_v2.memory.store import Change, DocumentStore
+    from scripts.swarm_v2.scope_key import Identity
+
+DERIVATIONS = frozenset(DERIVED)
+ALL = (CONTEXT, DIGEST, STATUS)
+LEASE_S = 1.0  # between two looks whether the lease is free
+BUDGET = 1000  # instances that one pass runs
+
+
+class _Serving(NamedTuple):
+    service: Session
+    scheduler: Scheduler
+    reads: set[str]  # the spaces that its runs may read
+
+
+class Standing:
+    """The demands of a runtime's sessions. For one thread."""
+
+    def __init__(
+        self,
+        store: DocumentStore,
+        registry: SessionRegistry,
+        feed: SpaceFeed,
+        service: str,
+        now: Callable[[], datetime],
+        roots: Callable[[str, Identity], Roots] | None,
+    ) -> None:
+        self._store, self._registry, self._feed = store, registry, feed
+        self._name, self._now, self._roots = service, now, roots
+        self._serving: dict[str, _Serving] = {}
+        self._demands: dict[tuple[Session, str], str] = {}  # session and watch -> what is wanted
+        self.reports: list[Report] = []  # of the last pass
+
+    def demand(self, session: Session, watch_id: str, node: str) -> None:
+        """Let a session's watch want ``node``, and nothing else that it wanted before."""
+        before = self._demands.get((session, watch_id))
+        if before == node:
+            return
+        scheduler = self._serve(session).scheduler
+        scheduler.demand(session.identity, [node])
+        self._demands[(session, watch_id)] = node
+        if before is not None:
+            scheduler.undemand(session.identity, [before])
+
+    def undemand(self, session: Session, watch_id: str) -> None:
+        """Take a watch's demand back, if it has one; the last one in a space frees its lease."""
+        node = self._demands.pop((session, watch_id), None)
+        serving = self._serving.get(session.space)
+        if node is None or serving is None:
+            return
+        serving.scheduler.undemand(session.identity, [node])
+        if all(one.space != session.space for one, _ in self._demands):
+            self.end(session.space)
+
+    @contextmanager
+    def wanted(self, session: Session, node: str) -> Iterator[None]:
+        """Want ``node`` for as long as the block lasts."""
+        self.demand(session, "", node)  # no watch is named so
+        try:
+            yield
+        finally:
+            self.undemand(session, "")
+
+    def leave(self, session: Session) -> None:
+        """Take back all that a session wants."""
+        for one, watch_id in list(self._demands):
+            if one is session:
+                self.undemand(session, watch_id)
+
+    def end(self, space: str) -> None:
+        """Stop recomputing for a space, and let another process do it."""
+        serving = self._serving.pop(space, None)
+        if serving is not None and serving.service.lease is not None:
+            self._registry.close(serving.service)
+            serving.service.lease.release()
+
+    def spaces(self) -> set[str]:
+        """Return every space that somebody's result here may be made from."""
+        return {space for serving in self._serving.values() for space in serving.reads}
+
+    def graph(self, space: str) -> GraphSnapshot | None:
+        """Return the picture of a space's scheduler; None where it has none."""
+        serving = self._serving.get(space)
+        return GraphSnapshot(serving.scheduler) if serving else None
+
+    def dirty(self, space: str, change: Change) -> None:
+        """Mark what reads the changed instances."""
+        for serving in self._serving.values():
+            if space in serving.reads:
+                serving.scheduler.dirty(change, space)
+
+    def run(self) -> bool:
+        """Recompute what is dirty and due; say whether that changed anything."""
+        self.reports = [one.scheduler.run_dirty(BUDGET) for one in self._serving.values()]
+        return any(report.commits or (report.runs and report.left) for report in self.reports)
+
+    def speculate(self, session: Session, node: str) -> Document | None:
+        """Compute ``node`` for a session whose instance waits: for another's lease, for its turn.
+
+        None where nothing waits, or where it cannot be computed: the last good one stays. Nothing
+        is written; its number is that of what is stored.
+        """
+        if not self._serving[session.space].scheduler.left:
+            return None
+        derivation = next(one for one in ALL if one.output.id == node)
+        roots = self._roots_of(session.space, session.identity)
+        try:
+            value, transaction = of_one_moment(
+                self._store, session.space, session.identity, lambda tx: derivation.run(tx, roots)
+            )
+        except FAULTY:
+            return None
+        scope = narrower_of(derivation.output.scope, depth_of(transaction.log))
+        key = resolve_scope_key(scope, session.identity)
+        stored = self._store.read(session.space, key, node)
+        return Document(session.space, key, node, stored.seq if stored else ABSENT, value)
+
+    def due_s(self) -> float | None:
+        """Return in how many seconds something that waits may run; None where nothing does."""
+        waits = [self._due_s(one.scheduler) for one in self._serving.values()]
+        return min((wait for wait in waits if wait is not None), default=None)
+
+    def _due_s(self, scheduler: Scheduler) -> float | None:
+        due = scheduler.due_ms()
+        if due is None:
+            return None
+        wait = (due - scheduler.now()) / 1000
+        # What may run and did not, waits for a lease that is another's.
+        return wait if wait > 0 else LEASE_S
+
+    def _serve(self, session: Session) -> _Serving:
+        space = session.space
+        serving = self._serving.get(space)
+        if serving is None:
+            lease = Lease(self._store, space, self._name)
+            service = self._registry.open(space, Credential(None, "service"), lease=lease)
+            scheduler = Scheduler(
+                self._store,
+                space,
+                service,
+                ALL,
+                now=lambda: round(self._now().timestamp() * 1000),
+                roots=lambda identity: self._roots_of(space, identity),
+            )
+            serving = self._serving[space] = _Serving(service, scheduler, {space})
+        for root in self._roots_of(space, session.identity).everything:
+            serving.reads.add(root)
+            self._feed.follow(root)
+        return serving
+
+    def _roots_of(self, space: str, identity: Identity) -> Roots:
+        return self._roots(space, identity) if self._roots else Roots(space)
