@@ -21,9 +21,10 @@ help:
 demo: .venv/ready
 	@$(PY) -m demo
 
-# By file: what a module's fixture makes (a wheel, a server) is made once.
+# In order, and whoever is done takes over half of what another still has: no core waits for the
+# last long file, and what a module's fixture makes (a wheel, a server) is rarely made twice.
 test: .venv/ready
-	@$(PY) -m pytest -n auto --dist loadfile $(ARGS)
+	@$(PY) -m pytest -n auto --dist worksteal $(ARGS)
 
 e2e: .venv/ready
 	@$(PY) -m pytest -m e2e --basetemp=.e2e tests/e2e $(ARGS)

@@ -7,7 +7,7 @@ import pytest
 
 from scripts.app import run
 from scripts.commands import COMMANDS
-from tests.support.run_cli import run_cli
+from tests.support.run_cli import start_cli
 from tests.support.run_hook import ROOT
 
 VERSION = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)[1]
@@ -17,7 +17,7 @@ HEAVY = {"redis", "platformdirs", "rich", "asyncio", "logging", "http.client"}
 
 
 def test_help_names_every_command_and_imports_none_of_them(home):
-    done = run_cli("--help", home=home)
+    done = start_cli("--help", home=home)
     assert done.returncode == 0
     for name in COMMANDS:
         assert f"  {name} " in done.stdout
@@ -45,7 +45,7 @@ def test_every_command_has_help(name, capsys):
     ids=" ".join,
 )
 def test_wrong_words_are_usage_exit_2_and_change_nothing(home, args):
-    done = run_cli(*args, home=home)
+    done = start_cli(*args, home=home)
     assert done.returncode == 2
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
@@ -53,7 +53,7 @@ def test_wrong_words_are_usage_exit_2_and_change_nothing(home, args):
 
 
 def test_wrong_words_of_a_verb_come_with_its_usage_for_the_shell(home):
-    done = run_cli("memory", "maybe", home=home)
+    done = start_cli("memory", "maybe", home=home)
     assert done.stderr.split("\n")[:2] == [
         "memory: 'maybe' is not understood here",
         "  hint: brainhooks memory on|off [--session|--project] [--for 2h]",
@@ -63,7 +63,7 @@ def test_wrong_words_of_a_verb_come_with_its_usage_for_the_shell(home):
 def test_an_error_is_a_sentence_and_a_hint_without_a_traceback(home):
     home.mkdir()
     (home / "settings.json").write_text("[]", encoding="utf-8")
-    done = run_cli("lessons", home=home)
+    done = start_cli("lessons", home=home)
     assert done.returncode == 1
     assert done.stderr.startswith("settings.json is ")
     assert "\n  hint: " in done.stderr
@@ -73,7 +73,7 @@ def test_an_error_is_a_sentence_and_a_hint_without_a_traceback(home):
 @pytest.mark.parametrize("function", ["main", "brain_status"])
 def test_brain_status_has_a_console_script_of_its_own(home, project, function):
     args = ["brain_status"] if function == "main" else []
-    done = run_cli(*args, "--json", home=home, cwd=project, function=function)
+    done = start_cli(*args, "--json", home=home, cwd=project, function=function)
     assert done.returncode == 0, done.stderr
     status = json.loads(done.stdout)
     assert status["level"] == "green"
@@ -84,42 +84,42 @@ def test_brain_status_has_a_console_script_of_its_own(home, project, function):
 def test_brain_status_exits_1_when_something_needs_a_person(home):
     home.mkdir()
     (home / "installation.json").write_bytes(b"")
-    done = run_cli("brain_status", home=home)
+    done = start_cli("brain_status", home=home)
     assert done.returncode == 1
     assert "installation.json cannot be used" in done.stdout
 
 
 def test_the_words_behind_a_verb_reach_it_unchanged(home):
-    done = run_cli("memory", "off", "--for", "2h", home=home)
+    done = start_cli("memory", "off", "--for", "2h", home=home)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Memory is off for everything on this installation, until ")
     assert (home / "memory-switch.json").exists()
-    assert run_cli("memory", "on", home=home).stdout == "Memory is on here.\n"
+    assert start_cli("memory", "on", home=home).stdout == "Memory is on here.\n"
 
 
 def test_a_verb_in_an_agents_shell_knows_the_session(home):
-    outside = run_cli("memory", "off", "--session", home=home)
+    outside = start_cli("memory", "off", "--session", home=home)
     assert outside.returncode == 1
     assert outside.stderr.startswith("there is no session here")
 
     env = {"CLAUDE_CODE_SESSION_ID": "abc"}
-    inside = run_cli("memory", "off", "--session", home=home, env=env)
+    inside = start_cli("memory", "off", "--session", home=home, env=env)
     assert inside.stdout.startswith("Memory is off for this session, until you switch it on")
-    assert run_cli("memory", home=home).stdout == "Memory is on here.\n"
+    assert start_cli("memory", home=home).stdout == "Memory is on here.\n"
 
 
 def test_a_folder_removed_under_the_shell_is_no_traceback(home, tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
     code = f"import os; os.rmdir({str(gone)!r})"
-    done = run_cli("whoami", home=home, cwd=gone, before=code)
+    done = start_cli("whoami", home=home, cwd=gone, before=code)
     assert done.returncode == 0, done.stderr
     assert "unknown" in done.stdout
 
 
 def test_no_command_loads_what_it_does_not_need(home):
     code = "import atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
-    done = run_cli("whoami", home=home, before=code)
+    done = start_cli("whoami", home=home, before=code)
     loaded = set(done.stderr.split())
     assert "typer" in loaded
     assert not HEAVY & loaded
@@ -128,7 +128,7 @@ def test_no_command_loads_what_it_does_not_need(home):
 
 
 def test_the_version_is_said(home):
-    done = run_cli("--version", home=home)
+    done = start_cli("--version", home=home)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"brainhooks {VERSION}\n"
 
@@ -139,7 +139,7 @@ def test_the_plugin_and_the_package_have_one_version():
 
 
 def test_a_relative_home_is_refused_and_makes_nothing(home, project):
-    done = run_cli("remember", "x", home=home, cwd=project, env={"AGENTIHOOKS_HOME": "memory/x"})
+    done = start_cli("remember", "x", home=home, cwd=project, env={"AGENTIHOOKS_HOME": "memory/x"})
     assert done.returncode == 1
     assert "AGENTIHOOKS_HOME is 'memory/x'; it must be the absolute path" in done.stderr
     assert not (project / "memory").exists()

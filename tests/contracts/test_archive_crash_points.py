@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from scripts.swarm_v2.store.archive.read import manifests, verify
 from scripts.swarm_v2.store.archive.save import load
 from tests.support.archive import NAME, Archive, as_bytes, conversation
+from tests.support.forked import Runner
 from tests.support.processes import at_once
 
-RUNNER = Path(__file__).resolve().parents[1] / "support" / "archive_crash.py"
+RUNNER = Runner("archive_crash.py")
 MOST_STEPS = 400
 LINES = as_bytes(conversation(4, 90, "0ab96787-666b-4423-b983-6a30353e01f6"))
 FIRST = LINES[: len(LINES) // 2 + 11]  # in the middle of a line
-
-
-def killed(archive, limit, close):
-    """Return the number of steps that ran, or None where it was killed."""
-    command = [sys.executable, str(RUNNER), str(limit), str(archive.folder), close]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode == -signal.SIGKILL:
-        return None
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout)
 
 
 @pytest.mark.timeout(600)
@@ -44,7 +31,7 @@ def test_a_save_killed_before_any_step_leaves_the_old_or_the_new_whole(
         if saved_before:
             archive.save()
         archive.write(LINES)
-        ran = killed(archive, limit, close)
+        ran = RUNNER.steps(limit, archive.folder, close)
         assert verify(archive.place).damage == (), limit
         if load(archive.place, "s").current(NAME) is not None:
             assert archive.export() in ((FIRST, LINES) if saved_before else (LINES,)), limit

@@ -6,18 +6,15 @@ import json
 import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from hooks.context import collect, marks
+from tests.support.forked import Runner
 from tests.support.keeping import Kept, copy_as_fork, lesson
 
-RUNNER = Path(__file__).resolve().parents[1] / "support" / "crash_runner.py"
+RUNNER = Runner("crash_runner.py")
 MOST_STEPS = 400
 
 
@@ -37,16 +34,7 @@ def run(kept, what, limit, args=(), **event):
             **event,
         },
     }
-    done = subprocess.run(
-        [sys.executable, "-I", str(RUNNER), what, str(limit), json.dumps(said)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode == -signal.SIGKILL:
-        return None
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout)
+    return RUNNER.steps(what, limit, json.dumps(said))
 
 
 def prepared(home, project):

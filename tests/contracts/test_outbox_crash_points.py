@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,25 +15,17 @@ import pytest
 from hooks.context import outbox, waiting
 from hooks.errors import NotOneMemory
 from tests.contracts.test_crash_points import killed_before_each_step
+from tests.support.forked import Runner
 from tests.support.keeping import Kept, lesson
 from tests.support.older_home import OLD, put
 
-RUNNER = Path(__file__).resolve().parents[1] / "support" / "outbox_crash.py"
+RUNNER = Runner("outbox_crash.py")
 REASON = "the brain said no"
 
 
 def run(kept, what, limit, wanted="*"):
     """Return the number of steps that ran, or None where it was killed."""
-    done = subprocess.run(
-        [sys.executable, "-I", str(RUNNER), str(limit), what, kept.home, wanted, str(kept.tick())],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode == -signal.SIGKILL:
-        return None
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout)
+    return RUNNER.steps(limit, what, kept.home, wanted, kept.tick())
 
 
 def refused(home, project):

@@ -7,18 +7,14 @@ knows, and what the feed shows, keeps a marker from being written twice.
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from hooks.settings import Http
+from tests.contracts.test_crash_points import RUNNER
 from tests.support.brain_server import BrainServer
 from tests.support.git import make_repo
 from tests.support.keeping import Kept, lesson
 
-RUNNER = Path(__file__).resolve().parents[1] / "support" / "crash_runner.py"
 LONG = " ".join(f"word{number}" for number in range(800))  # two parts
 MOST_STEPS = 400
 
@@ -47,16 +43,7 @@ class Person(Kept):
             "at": self.tick().isoformat(),
             "event": {"name": "Stop"},
         }
-        done = subprocess.run(
-            [sys.executable, "-I", str(RUNNER), "drain", str(limit), json.dumps(said)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode == -signal.SIGKILL:
-            return None
-        assert done.returncode == 0, done.stderr
-        return int(done.stdout)
+        return RUNNER.steps("drain", limit, json.dumps(said))
 
 
 def killed_and_healed(folder, limit):

@@ -54,8 +54,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The ``bin`` of an environment that holds the wheel and what it declares."""
     folder = tmp_path_factory.mktemp("installed") / "env"
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True, env=pip_env())
-    pip(folder / "bin" / "python", "install", str(wheel))
+    made = [sys.executable, "-m", "venv", "--without-pip", folder]
+    subprocess.run(made, check=True, env=pip_env())
+    python = folder / "bin" / "python"
+    pip(sys.executable, "--python", str(python), "install", "--no-compile", str(wheel))
     return folder / "bin"
 
 

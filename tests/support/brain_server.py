@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from http.client import HTTPConnection
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from tests.support.forked import Child, Runner
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TOKEN = "t0ken-of-the-test"
-PROGRAM = Path(__file__).with_name("brain_service.py")
+RUNNER = Runner("brain_service.py")
 
 
 class BrainServer:
@@ -24,7 +26,7 @@ class BrainServer:
         self.token, self.port = token, 0
         self._config = {"store": str(folder / "entries.json"), "hub": hub, "token": token}
         self._config["tls"] = self._tls = tls
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Child | None = None
 
     def __enter__(self) -> BrainServer:
         self.start()
@@ -40,18 +42,14 @@ class BrainServer:
 
     def start(self) -> None:
         """Start, on the same port as before if there was one."""
-        command = [sys.executable, "-I", str(PROGRAM)]
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe)
+        self._process = RUNNER.start()
         config = {**self._config, "port": self.port}
-        self._process.stdin.write(json.dumps(config).encode() + b"\n")
-        self._process.stdin.flush()
-        self.port, self._control_port = map(int, self._process.stdout.readline().split())
+        self._process.write(json.dumps(config).encode() + b"\n")
+        self.port, self._control_port = map(int, self._process.readline().split())
 
     def stop(self) -> None:
         if self._process is not None:
             self._process.kill()
-            self._process.communicate()
             self._process = None
 
     def restart(self) -> None:
@@ -60,7 +58,7 @@ class BrainServer:
         self.start()
 
     def wait_until_dead(self) -> None:
-        self._process.wait(timeout=30)
+        self._process.wait()
 
     def script(self, route: str, *ways: str) -> None:
         """Answer the next requests of ``route`` (``POST /marker``) so, one way each."""

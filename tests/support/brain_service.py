@@ -312,7 +312,7 @@ class ControlHandler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def serve() -> None:
+def main() -> None:
     config = json.loads(sys.stdin.readline())
     service = Service(config)
     handler = type("Bound", (Handler,), {"service": service})
@@ -333,4 +333,7 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    from tests.support.forked import serve
+
+    serve(main)

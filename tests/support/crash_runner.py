@@ -1,6 +1,6 @@
 """Run a collect, a drain, … in this process and die by SIGKILL before its N-th step.
 
-``crash_runner.py WHAT N JSON``: WHAT is a row of ``RUNS``, JSON says what ``Event`` and
+``main(WHAT, N, JSON)``: WHAT is a row of ``RUNS``, JSON says what ``Event`` and
 ``Settings`` are, and ``args``. Every step of the product's tables is wrapped here; the product
 has no hook for it. Writes how many steps ran when it was not killed.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -32,6 +31,8 @@ from hooks.context import (
 from hooks.context.flush import drain
 from hooks.payload import Event
 from hooks.settings import Http, Settings
+from tests.support.bomb import Bomb
+from tests.support.forked import serve
 
 _TABLES = (
     (gather, "BATCH"),
@@ -62,27 +63,12 @@ _FUNCTIONS = (
 )
 
 
-class _Bomb:
-    def __init__(self, limit):
-        self.limit, self.count = limit, 0
-
-    def wrap(self, step):
-        def stepped(*args, **named):
-            if self.count == self.limit:
-                os.kill(os.getpid(), signal.SIGKILL)
-            self.count += 1
-            return step(*args, **named)
-
-        stepped.__name__ = getattr(step, "__name__", "step")
-        return stepped
-
-
 def main(what, limit, text):
-    bomb = _Bomb(int(limit))
+    bomb = Bomb(limit)
     for module, name in _TABLES:
         setattr(module, name, tuple(bomb.wrap(step) for step in getattr(module, name)))
     for module, name in _FUNCTIONS:
-        setattr(module, name, bomb.wrap(getattr(module, name)))
+        bomb.arm(module, name)
     migrations.STEPS = tuple(step._replace(run=bomb.wrap(step.run)) for step in migrations.STEPS)
     said = json.loads(text)
     http = Http(**said["settings"].pop("http", {}))
@@ -110,4 +96,4 @@ RUNS = {
 }
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve(main)

@@ -16,7 +16,8 @@ from hooks.context.session_state import Key
 from hooks.context.state_embedded import EmbeddedState
 from hooks.context.target import target
 from tests.support.redis_servers import BUILDS, Server, binary
-from tests.support.run_hook import Run, recorded
+from tests.support.run_hook import Run, recorded, run_hook
+from tests.support.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -87,12 +88,14 @@ def switch_controls_off(home: Path, *, off: bool = True) -> None:
 
 
 def all_at_once(number: int, do: Callable[[], Run]) -> list[Run]:
-    """Run as many hooks at once and return what each of them left."""
+    """Start as many hooks at once and return what each of them left."""
     runs: list[Run] = []
     threads = [threading.Thread(target=lambda: runs.append(do())) for _ in range(number)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Session, "run", staticmethod(run_hook))  # forked, no two would be apart
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     assert len(runs) == number
     return runs

@@ -175,16 +175,23 @@ def wait_for_ended(variable: str, timeout_s: float = 30) -> None:
 
 def workers_with(variable: str) -> list[int]:
     """Return the ids of our detached workers with that variable; [] where there is no /proc."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
+    wanted, found = variable.encode(), []
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if not name.isdigit():
+            continue
         try:
-            words = (folder / "cmdline").read_bytes().split(b"\0")
+            words = _told(name, "cmdline")
             ours = b"worker" in words and any(w.endswith(b"hooks/__main__.py") for w in words)
-            if ours and variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
+            if ours and wanted in _told(name, "environ"):
+                found.append(int(name))
         except OSError:  # it ended while we looked, or is not ours to read
             continue
     return found
+
+
+def _told(pid: str, what: str) -> list[bytes]:
+    with open(f"/proc/{pid}/{what}", "rb", buffering=0) as file:
+        return file.read().split(b"\0")
 
 
 def _wait_for(pid: int, timeout_s: float) -> None:

@@ -7,6 +7,7 @@ import json
 import re
 import uuid
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tests.support.run_hook import ROOT, Run, recorded, run_hook, wait_for_workers
@@ -28,6 +29,7 @@ def compact(line: dict[str, Any]) -> bytes:
     return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
+@cache
 def _shape(kind: str) -> dict[str, Any]:
     return next(line for line in recorded_lines("plain") if line["type"] == kind)
 
@@ -35,8 +37,11 @@ def _shape(kind: str) -> dict[str, Any]:
 class Session:
     """A session in ``project``; every step is what the client would do, hook included.
 
+    ``run`` is how its hooks are run; ``forked_hook`` has another way.
     ``env`` goes to each of its hook processes. Nothing is written before ``start``.
     """
+
+    run = staticmethod(run_hook)
 
     def __init__(
         self,
@@ -68,7 +73,7 @@ class Session:
         payload = recorded(event, **{**common, **fields})
         env = {"CLAUDE_PROJECT_DIR": str(self.project), **self.env}
         name = payload["hook_event_name"]
-        return run_hook(name, payload, self.home, env=env, flags=self.flags)
+        return self.run(name, payload, self.home, env=env, flags=self.flags)
 
     def start(self, source: str = "startup") -> Run:
         name = "SessionStart" if source == "startup" else f"SessionStart.{source}"

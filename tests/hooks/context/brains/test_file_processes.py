@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import uuid
 
@@ -13,6 +12,7 @@ from hooks.context.brains import open_brain
 from hooks.context.brains.file import FileBrain
 from hooks.errors import BrainUnreachable
 from hooks.settings import Settings
+from tests.support.forked import Runner
 from tests.support.processes import at_once, command
 
 WEB = "git.example.org/shop/web"
@@ -176,52 +176,29 @@ except BrainConflict as err:
     assert said == ["committed\n", f"lost {now}\n"]
 
 
-_DIE = """
-import os, signal
-from hooks.context.brains.file import FileBrain
-left = int(sys.argv[2])
-def bomb(real):
-    def step(*args, **named):
-        global left
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        left -= 1
-        return real(*args, **named)
-    return step
-for name in ("open", "write", "fsync", "link", "unlink", "replace", "utime", "fchmod"):
-    setattr(os, name, bomb(getattr(os, name)))
-brain = FileBrain(sys.argv[1], "ann")
-attrs = {"project_id": "p/q/r", "message_id": "m", "session_id": "s"}
-brain.post_marker({"type": "lesson", "content": "old", "attrs": attrs}, "a" * 32)
-brain.edit("a" * 32, {"type": "lesson", "content": "new", "attrs": attrs}, "b" * 32)
-brain.accept("b" * 32)
-if sys.argv[3] == "forget":
-    brain.forget("b" * 32)
-"""
+RUNNER = Runner("file_crash.py")
 
 
 @pytest.mark.parametrize("last", ["accept", "forget"])
 def test_killed_before_any_step_a_second_run_finishes_and_doubles_nothing(tmp_path, last):
-    for steps in range(200):
-        folder = tmp_path / str(steps)
+    for limit in range(200):
+        folder = tmp_path / str(limit)
         folder.mkdir()
-        run = [*command(_DIE, folder, steps, last)]
-        killed = subprocess.run(run, capture_output=True, check=False)
+        ran = RUNNER.steps(limit, folder, last)
         pages = [path for path in folder.iterdir() if path.name[0] != "."]
         brain = FileBrain(str(folder), ANN)
         assert len(brain.project_memory("p/q/r", ANN)) <= 1
         assert reasons(brain) == {} or last == "forget"
         assert all(path.read_bytes().startswith(b"---\n") for path in pages)
-        if killed.returncode == 0:
+        if ran is not None:
             break
-        assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
-        subprocess.run(command(_DIE, folder, 10_000, last), capture_output=True, check=False)
+        RUNNER.run(10_000, folder, last)
         brain.forget("b" * 32) if last == "forget" else None
         assert texts(brain.project_memory("p/q/r", ANN)) == ([] if last == "forget" else ["new"])
         assert not [path for path in folder.iterdir() if path.name[0] == "."]
         data = b"".join(path.read_bytes() for path in folder.iterdir())
         assert (b"\nnew\n" in data) is (last != "forget")
-    assert 20 < steps < 199
+    assert 20 < limit < 199
 
 
 def test_it_runs_where_hooks_run_without_site_packages(folder):
