@@ -30,12 +30,17 @@ from scripts.swarm_v2.scope_key import SESSION, SPACE, USER, can_resolve, resolv
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
     from scripts.swarm_v2.memory.choosing import Entry
     from scripts.swarm_v2.memory.derivations import Roots
     from scripts.swarm_v2.memory.preferences import Preferences
     from scripts.swarm_v2.memory.store import DocumentStore
     from scripts.swarm_v2.memory.transactions import Logged, Transaction
     from scripts.swarm_v2.scope_key import Identity, Scope
+
+    T = TypeVar("T")
 
 TITLES = {
     "project": "This project",
@@ -57,10 +62,15 @@ def run(tx: Transaction, roots: Roots) -> object:
     Raises:
         MemoryRefused: ``derivation-failed`` for preferences that are malformed.
     """
+    return _uncollected(lambda: _run(tx, roots))
+
+
+def _uncollected(job: Callable[[], T]) -> T:
+    """Do ``job`` with no search for garbage: a large index is a hundred thousand objects."""
     collects = gc.isenabled()
-    gc.disable()  # a large index is parsed into a hundred thousand objects, none of them garbage
+    gc.disable()
     try:
-        return _run(tx, roots)
+        return job()
     finally:
         if collects:
             gc.enable()
@@ -120,8 +130,12 @@ def run_for(
     Raises:
         MemoryRefused: as ``run``, and what the store says.
     """
-    value, tx = of_one_moment(store, roots.space, identity, lambda tx: run(tx, roots))
-    return value, tx.log
+
+    def whole() -> tuple[object, tuple[Logged, ...]]:
+        value, tx = of_one_moment(store, roots.space, identity, lambda tx: _run(tx, roots))
+        return value, tx.log
+
+    return _uncollected(whole)  # what was read is let go before
 
 
 CONTEXT = Derivation("context", Output("context"), run, reads_roots=True)
