@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from scripts.swarm_v2.memory.document import SCOPES, check_id
+from scripts.swarm_v2.memory.document import SCOPES, check_id, same
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.frames import SyncFrame, encode
 from scripts.swarm_v2.memory.wire import Pushed
@@ -50,7 +50,26 @@ def answer(runtime: MemoryRuntime, session: Session, ask: str, fields: Fields, a
     return Answered(_LOOKS[ask](runtime, session, fields))
 
 
-def _watch(runtime: MemoryRuntime, session: Session, fields: Fields) -> SyncFrame:
+class AskedWatch(NamedTuple):
+    """A watch by the name that its client gave it."""
+
+    name: str
+    id: str
+    scope: Scope
+    path: tuple[str, ...] = ()
+    schema: object = True
+
+    def same(self, other: AskedWatch) -> bool:
+        """Say whether both ask for the same, schemas compared with their types."""
+        return self[:4] == other[:4] and same(self.schema, other.schema)
+
+
+def asked_watch(fields: Fields) -> AskedWatch:
+    """Read the fields of a ``watch``.
+
+    Raises:
+        MemoryRefused: ``watch-invalid``, ``id-invalid``, ``scope-unknown``.
+    """
     name = str(fields["watch"])
     if not 0 < len(name) <= MAX_WATCH_ID:
         sentence = f"a watch is named by 1 to {MAX_WATCH_ID} characters"
@@ -59,14 +78,18 @@ def _watch(runtime: MemoryRuntime, session: Session, fields: Fields) -> SyncFram
     steps = path if isinstance(path, list) else []
     if not all(isinstance(step, str) for step in steps):
         raise MemoryRefused("watch-invalid", "the path of a watch is a list of texts")
-    return runtime.watch(
-        session,
+    return AskedWatch(
         name,
         check_id(fields["id"]),
         scope_named(fields),
-        path=tuple(str(step) for step in steps),
-        schema=fields.get("schema", True),
+        tuple(str(step) for step in steps),
+        fields.get("schema", True),
     )
+
+
+def _watch(runtime: MemoryRuntime, session: Session, fields: Fields) -> SyncFrame:
+    one = asked_watch(fields)
+    return runtime.watch(session, one.name, one.id, one.scope, path=one.path, schema=one.schema)
 
 
 def scope_named(fields: Fields) -> Scope:
@@ -136,6 +159,9 @@ def _listed(body: Fields) -> list[object]:
 
 def _read(runtime: MemoryRuntime, session: Session, fields: Fields) -> Body:
     scope = scope_named(fields)
+    if not fields.get("follow", True):
+        stored = runtime.stored(session, check_id(fields["id"]), scope)
+        return {"document": document_body(stored, scope)}
     found = runtime.read(session, check_id(fields["id"]), scope)
     # A redirect leads deeper: what is told is where the value is.
     return {"document": document_body(found, scope_of(found.scope_key) if found else scope)}

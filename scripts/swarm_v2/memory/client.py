@@ -1,38 +1,40 @@
-"""A session at a memory server; the same answers as one in this process."""
+"""A session at a memory server; the same answers as one in this process.
+
+What is watched is kept here, by frames, and read from here. A commit shows at once, as a layer
+over what is kept, and is confirmed or rolled back by the server's verdict. A connection that
+ended is made anew by whatever is asked next, with all its watches: what was missed comes then.
+"""
 
 from __future__ import annotations
 
-import os
-import select
-import socket
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from scripts.swarm_v2.memory.answers import gathered
+from scripts.swarm_v2.memory.address import Address, InstanceKey
+from scripts.swarm_v2.memory.answers import asked_watch, document_body, scope_named
+from scripts.swarm_v2.memory.connection import GONE, Connection
+from scripts.swarm_v2.memory.conversation import Conversation
+from scripts.swarm_v2.memory.document import check_id
+from scripts.swarm_v2.memory.editing import Edit
 from scripts.swarm_v2.memory.errors import MemoryRefused
-from scripts.swarm_v2.memory.wire import (
-    MAX_ANSWER,
-    VERSION,
-    Answer,
-    Ask,
-    Hello,
-    Pushed,
-    Refusal,
-    Welcome,
-    encode,
-    parse,
-)
+from scripts.swarm_v2.memory.frames import SyncFrame, encode
+from scripts.swarm_v2.memory.frames import parse as parse_frame
+from scripts.swarm_v2.memory.kept import Kept, copied
+from scripts.swarm_v2.memory.memories import DERIVED
+from scripts.swarm_v2.memory.proposals import parse_proposal
+from scripts.swarm_v2.memory.redirects import instance_for
+from scripts.swarm_v2.memory.transactions import Transaction
+from scripts.swarm_v2.memory.watch_view import SelectorTracker
+from scripts.swarm_v2.scope_key import Identity, scope_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
-    from scripts.swarm_v2.memory.wire import Message
+    from scripts.swarm_v2.memory.answers import AskedWatch
+    from scripts.swarm_v2.memory.replica import Sealed
 
-CONNECT_S = 2.0
-ANSWER_S = 30.0  # an answer may stand behind a recomputing pass
-LOOPBACK = "127.0.0.1"
-UNIX, TCP = "unix:", "tcp:"
+    Body = Mapping[str, object]
 
 
 def connect(address: str, token: str, space: str, session_id: str = "") -> RemoteMemory:
@@ -43,44 +45,99 @@ def connect(address: str, token: str, space: str, session_id: str = "") -> Remot
     Raises:
         MemoryRefused: ``server-gone``, ``credential-refused``, ``space-invalid`` …
     """
-    link = _Link(_socket(address))
-    try:
-        link.send(Hello(token, space, session_id))
-        welcome = link.receive(ANSWER_S)
-        if isinstance(welcome, Refusal):
-            raise welcome.error()
-        if not isinstance(welcome, Welcome) or welcome.version != VERSION:
-            raise _gone("what answers there is no memory server of this version")
-    except MemoryRefused:
-        link.close()
-        raise
-    return RemoteMemory(link, space, welcome.principal)
+    return RemoteMemory(lambda: Connection(address, token, space, session_id), space, session_id)
+
+
+class Verdict:
+    """What becomes of a commit that was handed over."""
+
+    def __init__(self, wait_for: Callable[[Callable[[], bool]], None]) -> None:
+        self._wait_for = wait_for
+        self.found: int | MemoryRefused | None = None
+
+    def seq(self) -> int:
+        """Wait for it; return the commit's number, 0 where it changed nothing.
+
+        Raises:
+            MemoryRefused: the refusal; ``server-gone`` where the connection ended before it
+                came: whether it was written, the next read says.
+        """
+        self._wait_for(lambda: self.found is not None)
+        if isinstance(self.found, MemoryRefused):
+            raise self.found
+        return self.found or 0
+
+
+class _Watched(NamedTuple):
+    """A watch as it was asked for, and the one that brings what it shows; "" where it is that."""
+
+    asked: AskedWatch
+    within: str = ""
 
 
 class RemoteMemory:
-    """See ``library.Memory``. For one thread; every method may raise ``server-gone``."""
+    """See ``library.Memory``. For one thread; every method may raise ``server-gone``.
 
-    def __init__(self, link: _Link, space: str, principal: str | None) -> None:
-        self.space, self.principal = space, principal
-        self._link, self._number = link, 0
-        self._parts: list[Pushed] = []  # of a frame whose last line is still to come
-        self._frames: list[Mapping[str, object]] = []
+    After that it goes on with whatever is asked next, where a server answers again; ``frames``
+    then has one with ``reset``, which is everything that is watched.
+    """
 
-    def read(self, id: str, scope: str = "space") -> Mapping[str, object] | None:
-        found = self._ask("read", {"id": id, "scope": scope}).get("document")
-        return found if isinstance(found, dict) else None
+    def __init__(self, open: Callable[[], Connection], space: str, session_id: str) -> None:
+        self.space = space
+        self._talk = Conversation(open, self._come, self._begin_again)
+        self.principal = self._talk.principal
+        self._own = Identity(self.principal, session_id or None)
+        self._kept = Kept(self._talk, space, self._own)
+        self._tracker: SelectorTracker[str] = SelectorTracker(lambda: self._own)
+        self._watches: dict[str, _Watched] = {}
+        self._frames: list[Body] = []
+        self._last = SyncFrame(space, 1, 0, 0)
+
+    def read(self, id: str, scope: str = "space") -> Body | None:
+        """Return the instance as this client sees it: with ``"pending"`` before the verdict."""
+        address = Address(self.space, check_id(id), scope_named({"scope": scope}))
+        instance_for(address, self._own)
+        return self._talk.again(lambda: self._read(address))
 
     def documents(
         self, scope: str = "space", *, prefix: str = "", after: str = "", limit: int = 100
-    ) -> Mapping[str, object]:
+    ) -> Body:
         fields = {"scope": scope, "prefix": prefix, "after": after, "limit": limit}
-        return self._ask("list", fields)
+        return self._talk.again(lambda: self._talk.ask("list", fields))
 
-    def history(self, id: str, scope: str = "space", *, limit: int = 100) -> Mapping[str, object]:
-        return self._ask("history", {"id": id, "scope": scope, "limit": limit})
+    def history(self, id: str, scope: str = "space", *, limit: int = 100) -> Body:
+        fields = {"id": id, "scope": scope, "limit": limit}
+        return self._talk.again(lambda: self._talk.ask("history", fields))
 
-    def commit(self, proposal: Mapping[str, object]) -> int:
-        return int(str(self._ask("commit", {"proposal": proposal})["seq"]))
+    def commit(self, proposal: Body) -> int:
+        return self.propose(proposal).seq()
+
+    def propose(self, proposal: Body) -> Verdict:
+        """Hand a commit over; what it writes shows in this client's reads at once."""
+        writes = parse_proposal(copied(proposal)).writes
+        verdict = Verdict(self._talk.wait_for)
+        sealed: list[Sealed] = []
+
+        def answered(found: Body | MemoryRefused) -> None:
+            seq = found if isinstance(found, MemoryRefused) else int(str(found["seq"]))
+            self._kept.settle(sealed[0], 0 if isinstance(seq, MemoryRefused) else seq)
+            verdict.found = seq
+
+        self._talk.ready()
+        try:
+            self._talk.send("commit", {"proposal": proposal}, answered)
+        except MemoryRefused as err:
+            if err.code != GONE:
+                raise
+            self._talk.ready()  # the whole of it did not get there: it may be handed over again
+            self._talk.send("commit", {"proposal": proposal}, answered)
+        sealed.append(self._kept.seal(writes))
+        return verdict
+
+    def transaction(self) -> Edit:
+        """Begin a change of several documents; see ``Edit``."""
+        self._talk.ready()
+        return Edit(self._kept.reader(settled=True), self.space, self._own, self.commit)
 
     def watch(
         self,
@@ -90,31 +147,33 @@ class RemoteMemory:
         *,
         path: tuple[str, ...] = (),
         schema: object = True,
-    ) -> Mapping[str, object]:
+    ) -> Body:
         fields = {"watch": watch_id, "id": id, "scope": scope, "path": [*path], "schema": schema}
-        self._ask("watch", fields)
-        return self._frames.pop()  # it was sent right before the answer
+        asked = asked_watch(fields)
+        instance_for(self._root(asked), self._own)
+        return self._talk.again(lambda: self._watch(asked))
 
-    def unwatch(self, watch_id: str) -> Mapping[str, object]:
-        self._ask("unwatch", {"watch": watch_id})
-        return self._frames.pop()
+    def unwatch(self, watch_id: str) -> Body:
+        return self._talk.again(lambda: self._unwatch(watch_id))
 
-    def frames(self, timeout_s: float) -> list[Mapping[str, object]]:
+    def frames(self, timeout_s: float) -> list[Body]:
         """Return the frames that came; waits for the first up to ``timeout_s``."""
         until = time.monotonic() + timeout_s
         while True:
-            message = self._link.poll(0 if self._frames else until - time.monotonic())
-            if message is None:
+            self._talk.ready()
+            left = until - time.monotonic()
+            if self._frames or left <= 0:
                 break
-            self._take(message)
+            self._talk.again(lambda left=left: self._talk.receive(left))  # type: ignore[misc]
         found, self._frames = self._frames, []
         return found
 
     def fileno(self) -> int:
-        return self._link.fileno()
+        """Return what to select on for frames; another one once the connection was made anew."""
+        return self._talk.fileno()
 
     def close(self) -> None:
-        self._link.close()
+        self._talk.close()
 
     def __enter__(self) -> RemoteMemory:
         return self
@@ -124,117 +183,100 @@ class RemoteMemory:
     ) -> None:
         self.close()
 
-    def _ask(self, ask: str, fields: Mapping[str, object]) -> Mapping[str, object]:
-        self._number += 1
-        self._link.send(Ask(self._number, ask, fields))
-        while True:
-            message = self._link.receive(ANSWER_S)
-            if isinstance(message, (Answer, Refusal)) and message.n == self._number:
-                if isinstance(message, Refusal):
-                    raise message.error()
-                return message.body
-            self._take(message)
+    # What is kept.
 
-    def _take(self, message: Message) -> None:
-        if isinstance(message, Refusal):  # of the connection itself
-            raise message.error()
-        if isinstance(message, Pushed):
-            self._parts.append(message)
-            if not message.more:
-                self._frames.append(gathered(self._parts))
-                self._parts = []
+    def _come(self, body: Body) -> None:
+        self._frames.append(body)
+        self._last = parse_frame(copied(body))
+        self._kept.apply(self._last)
 
-
-class _Link:
-    """Lines over one socket."""
-
-    def __init__(self, sock: socket.socket) -> None:
-        self._sock, self._buffer, self._searched = sock, bytearray(), 0
-
-    def fileno(self) -> int:
-        return self._sock.fileno()
-
-    def send(self, message: Message) -> None:
+    def _begin_again(self) -> None:
+        """Set every watch again; what they show replaces what was kept."""
+        before, self._frames = self._frames, []
+        self._kept.clear()
         try:
-            self._sock.sendall(encode(message))
-        except (OSError, ValueError) as err:
-            raise _ended(str(err)) from None
+            for address, schema, name in list(self._tracker.on_the_wire()):
+                self._talk.ask("watch", _fields(name, address, schema))
+        finally:
+            self._frames = before
+        if self._watches:
+            self._frames.append(encode(self._kept.whole(self._last)))
 
-    def receive(self, timeout_s: float) -> Message:
-        """Return the next line.
-
-        Raises:
-            MemoryRefused: ``server-gone``, also where none comes in time.
-        """
-        found = self.poll(timeout_s)
-        if found is None:
-            sentence = f"the server did not answer within {timeout_s:g} s"
-            raise _gone(sentence)
-        return found
-
-    def poll(self, timeout_s: float) -> Message | None:
-        """Return the next line, or None where none is there within the time."""
-        until = time.monotonic() + timeout_s
-        while True:
-            line = self._line()
-            if line is not None:
-                return parse(line, most=MAX_ANSWER)
-            left = max(0.0, until - time.monotonic())
-            if not select.select([self._sock], [], [], left)[0]:
-                return None
-            self._fill()
-
-    def _line(self) -> bytes | None:
-        end = self._buffer.find(b"\n", self._searched)
-        if end < 0:
-            self._searched = len(self._buffer)
+    def _read(self, address: Address) -> Body | None:
+        if address.id in DERIVED and not self._kept.holds(address):
+            found = self._talk.ask("read", {"id": address.id, "scope": address.scope})["document"]
+            return found if isinstance(found, dict) else None
+        run = Transaction(self._kept.reader(settled=False), self.space)
+        run.act_as(self._own)
+        document = run.document(address)
+        if document is None:
             return None
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 1]
-        self._searched = 0
-        return line
+        body = document_body(document, scope_of(document.scope_key)) or {}
+        key = InstanceKey(document.space, document.scope_key, document.id)
+        return {**body, "pending": True} if self._kept.is_pending(key) else body
 
-    def _fill(self) -> None:
+    def _root(self, asked: AskedWatch) -> Address:
+        return Address(self.space, asked.id, asked.scope, asked.path)
+
+    def _watch(self, asked: AskedWatch) -> Body:
+        """Set a watch at the server, unless one that is there shows all of it."""
+        root, before = self._root(asked), self._watches.get(asked.name)
+        if before is not None and before.asked.same(asked):
+            return self._nothing()
+        wider = self._tracker.superset(root, asked.schema)
+        if wider is not None and wider != asked.name:
+            frame = self._nothing() if before is None else self._unwatch(asked.name)
+            self._note(_Watched(asked, wider))
+            return frame
+        if before is not None:
+            self._set_free(before)
         try:
-            data = self._sock.recv(1 << 16)
-        except OSError as err:
-            raise _ended(str(err.strerror)) from None
-        if not data or len(self._buffer) > MAX_ANSWER:
-            raise _gone("the server ended the connection")
-        self._buffer += data
+            self._talk.ask("watch", _fields(asked.name, root, asked.schema))
+        except MemoryRefused:
+            if before is not None and not before.within:
+                self._tracker.add(self._root(before.asked), before.asked.schema, asked.name)
+            raise
+        frame = self._frames.pop()  # it came right before the answer
+        self._tracker.add(root, asked.schema, asked.name)
+        self._note(_Watched(asked))
+        return frame
 
-    def close(self) -> None:
-        self._sock.close()
-
-
-def _socket(address: str) -> socket.socket:
-    try:
-        if address.startswith(UNIX):
-            sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            target: str | tuple[str, int] = address[len(UNIX) :]
+    def _unwatch(self, name: str) -> Body:
+        before = self._watches.get(name)
+        if before is not None and not before.within:
+            self._set_free(before)
+            self._talk.ask("unwatch", {"watch": name})
+            frame = self._frames.pop()
         else:
-            port = address.removeprefix(TCP)
-            if not port.isascii() or not port.isdigit() or len(port) > 5:
-                sentence = f"{address!r} is no address of a memory server"
-                raise _gone(sentence)
-            sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-            target = (LOOPBACK, int(port))
-    except OSError as err:
-        raise _gone(os.strerror(err.errno or 0)) from None
-    sock.settimeout(CONNECT_S)
-    try:
-        sock.connect(target)
-    except (OSError, OverflowError, ValueError) as err:
-        sock.close()
-        sentence = f"no server answers at {address} ({err})"
-        raise _gone(sentence) from None
-    sock.settimeout(ANSWER_S)
-    return sock
+            frame = self._nothing()
+        self._watches.pop(name, None)
+        self._note()
+        return frame
+
+    def _set_free(self, going: _Watched) -> None:
+        """Give what a watch brought for others a watch of its own, before it goes."""
+        if going.within:
+            return
+        self._tracker.discard(self._root(going.asked), going.asked.schema)
+        for one in [one for one in self._watches.values() if one.within == going.asked.name]:
+            root, schema, name = self._root(one.asked), one.asked.schema, one.asked.name
+            wider = self._tracker.superset(root, schema)
+            self._note(one._replace(within=wider or ""))
+            if wider is None:
+                self._tracker.add(root, schema, name)
+                self._talk.ask("watch", _fields(name, root, schema))
+                self._frames.pop()  # empty: all of it is here
+
+    def _note(self, *watched: _Watched) -> None:
+        self._watches.update({one.asked.name: one for one in watched})
+        self._kept.follow([self._root(one.asked) for one in self._watches.values()])
+
+    def _nothing(self) -> Body:
+        return encode(
+            self._last._replace(since=self._last.seq, upserts=(), removes=(), reset=False)
+        )
 
 
-def _ended(why: str) -> MemoryRefused:
-    return _gone(f"the connection to the server ended ({why})")
-
-
-def _gone(sentence: str) -> MemoryRefused:
-    return MemoryRefused("server-gone", sentence, "start one: brainhooks memory serve")
+def _fields(name: str, root: Address, schema: object) -> dict[str, object]:
+    path = [*root.path]
+    return {"watch": name, "id": root.id, "scope": root.scope, "path": path, "schema": schema}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from hooks.clock import iso
 from scripts.swarm_v2.memory.answers import answer, told
+from scripts.swarm_v2.memory.editing import Edit
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.frames import encode
 from scripts.swarm_v2.memory.memories import FLEET, PERSON, SHELF
@@ -58,6 +59,10 @@ if TYPE_CHECKING:
 
         def commit(self, proposal: Mapping[str, object]) -> int:
             """Write ``{"writes": [{id, scope, op, value, base}], "reads": [{id, scope, seq}]}``."""
+            ...
+
+        def transaction(self) -> Edit:
+            """Begin a change of several documents, refused where what it read moved."""
             ...
 
         def watch(
@@ -168,6 +173,11 @@ class LocalMemory:
 
     def commit(self, proposal: Mapping[str, object]) -> int:
         return int(str(self._ask("commit", {"proposal": proposal})["seq"]))
+
+    def transaction(self) -> Edit:
+        """See ``Memory``: what is derived is read as it is stored."""
+        store, session = self.runtime.store, self._session
+        return Edit(store, self.space, session.identity, self.commit)
 
     def watch(
         self,

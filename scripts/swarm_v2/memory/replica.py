@@ -79,9 +79,9 @@ class Replica:
     ``running`` is who acts now; None is nobody in particular, and then ``own`` is meant. A layer
     is seen by the identity that sealed it and by no other.
 
-    ``load`` is handed what was never seen: it sets a watch, and calls back once with the
-    failure or None when the answer was applied. ``pulls`` and ``missing_links`` are who has set
-    out to load what; ``loads`` is what runs.
+    ``load`` is handed what was never seen: it sets a watch (or asks, and has it let go after
+    use), and calls back once with the failure or None when the answer was applied. ``pulls``
+    and ``missing_links`` are who has set out to load what; ``loads`` is what runs.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Replica:
             Exception: what ``load`` raised at once; the instance can be loaded again.
         """
         key = self._here(address, running)
-        if self.entry(key, running) is None:
+        if not self.knows(key):
             self._pull(address, key)
         found = self.entry(key, running)
         return at(found.value, address.path) if found else MISSING
@@ -146,6 +146,10 @@ class Replica:
         self.pulls.drop(key)
         self.missing_links.drop(key)
         self._confirmed.pop(_local(key), None)
+
+    def knows(self, key: InstanceKey) -> bool:
+        """Say whether the confirmed state is here, be it that there never was one."""
+        return _local(key) in self._confirmed
 
     def entry(self, key: InstanceKey, identity: Identity | None) -> Entry | None:
         """Return what ``identity`` sees; None where the instance was never seen."""

@@ -123,6 +123,10 @@ class MemoryRuntime:
         transaction.act_as(session.identity)
         return transaction.document(Address(session.space, id, scope))
 
+    def stored(self, session: Session, id: str, scope: Scope) -> Document | None:
+        """Return the session's own instance as it is stored: a redirect is not followed."""
+        return self.store.read(session.space, _own_key(session, scope), id)
+
     def select(
         self, session: Session, scope: Scope, *, prefix: str = "", after: str = "", limit: int
     ) -> list[Document]:

@@ -69,7 +69,8 @@ class Engine:
         try:
             body, frame = answer(self._runtime, session, ask.ask, ask.fields, iso(self._now()))
         except MemoryRefused as err:
-            return [Out(session, [refusal(told(err), ask.n)])]
+            # First what is new: a client that was refused over it may look at once again.
+            return [*self.pump(), Out(session, [refusal(told(err), ask.n)])]
         lines = [] if frame is None else [encode(part) for part in pushes(frame)]
         if frame is not None and sum(map(len, lines)) > MAX_FRAME:
             return [Out(session, [self._too_large(session, ask, frame)])]

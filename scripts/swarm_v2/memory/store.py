@@ -119,6 +119,21 @@ class Held(NamedTuple):
 
 if TYPE_CHECKING:
 
+    class Reader(Protocol):
+        """What a transaction reads from: a store, or what a client keeps of one."""
+
+        def read(
+            self, space: str, scope_key: str, id: str, *, branch: str = ""
+        ) -> Document | None: ...
+
+        def read_many(
+            self, space: str, keys: Iterable[DirtyKey], *, branch: str = ""
+        ) -> dict[DirtyKey, Document]: ...
+
+        def heads(
+            self, keys: Iterable[InstanceKey], *, branch: str = ""
+        ) -> dict[InstanceKey, int]: ...
+
     class DocumentStore(Protocol):
         """Every method may raise ``MemoryRefused`` with ``store-busy`` or ``store-damaged``."""
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import NamedTuple
 
-    from scripts.swarm_v2.memory.store import Document, DocumentStore, Op
+    from scripts.swarm_v2.memory.store import Document, DocumentStore, Op, Reader
     from scripts.swarm_v2.scope_key import Scope
 else:
     from hooks.record import NamedTuple
@@ -87,7 +87,7 @@ class Transaction:
     all that was read stands at one moment.
     """
 
-    def __init__(self, store: DocumentStore, space: str, *, branch: str = "") -> None:
+    def __init__(self, store: Reader, space: str, *, branch: str = "") -> None:
         self.space = space
         self._store, self._branch = store, branch
         self._identity: Identity | None = None

@@ -111,15 +111,15 @@ class SelectorTracker(Generic[Future]):
         if not known:
             self._watched.pop(key, None)
 
-    def on_the_wire(self) -> Iterator[tuple[Address, object]]:
-        """Return every watch, with a key only where it names another's instance."""
+    def on_the_wire(self) -> Iterator[tuple[Address, object, Future]]:
+        """Return every watch and what came of it, with a key only where it is another's."""
         own = self._identity()
         for key, known in list(self._watched.items()):
             for one in list(known.values()):
                 scope = declared_scope(one.address)
                 mine = can_resolve(scope, own) and resolve_scope_key(scope, own) == key.scope_key
                 named = None if mine else key.scope_key
-                yield one.address._replace(scope=scope, scope_key=named), one.schema
+                yield one.address._replace(scope=scope, scope_key=named), one.schema, one.future
 
     def _place(self, address: Address, schema: object) -> tuple[InstanceKey, Selector]:
         key = instance_key(address, self._identity())

@@ -76,7 +76,7 @@ Message = Hello | Welcome | Ask | Answer | Refusal | Pushed
 
 # ask -> its fields and their types; every field may be left out but those of REQUIRED.
 ASKS: dict[str, dict[str, type | tuple[type, ...]]] = {
-    "read": {"id": str, "scope": str},
+    "read": {"id": str, "scope": str, "follow": bool},
     "list": {"scope": str, "prefix": str, "after": str, "limit": int},
     "history": {"id": str, "scope": str, "limit": int},
     "commit": {"proposal": dict},

@@ -58,5 +58,6 @@ def test_the_example_runs_as_it_stands(home):
     exec(compile(example, "docs/scoped-memory.md", "exec"), names)
     assert names["found"]["value"] == {"style": "dry"}
     assert names["context"]["id"] == "context"
+    assert names["edit"].seq
     assert names["page"] == {"documents": [], "next": ""}
     assert names["news"] == []

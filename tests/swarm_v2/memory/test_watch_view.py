@@ -85,9 +85,9 @@ def test_on_the_wire_a_key_stands_only_where_it_is_anothers() -> None:
         tracker.add(PREFERENCES._replace(scope_key=scope_key), TITLES, 1)
     tracker.add(Address("proj", "notes", "space", (), resolve_scope_key("session", B)), True, 2)
     assert list(tracker.on_the_wire()) == [
-        (PREFERENCES, TITLES),
-        (PREFERENCES._replace(scope_key=OF_B), TITLES),
-        (Address("proj", "notes", "session", (), resolve_scope_key("session", B)), True),
+        (PREFERENCES, TITLES, 1),
+        (PREFERENCES._replace(scope_key=OF_B), TITLES, 1),
+        (Address("proj", "notes", "session", (), resolve_scope_key("session", B)), True, 2),
     ]
 
 
@@ -97,9 +97,9 @@ def test_who_this_client_is_is_asked_each_time_and_may_be_nobody() -> None:
     with pytest.raises(ScopeKeyError):
         tracker.add(PREFERENCES, True, 1)
     tracker.add(PREFERENCES._replace(scope_key=OF_A), True, 2)
-    assert list(tracker.on_the_wire()) == [(PREFERENCES._replace(scope_key=OF_A), True)]
+    assert list(tracker.on_the_wire()) == [(PREFERENCES._replace(scope_key=OF_A), True, 2)]
     who[0] = A
-    assert list(tracker.on_the_wire()) == [(PREFERENCES, True)]
+    assert list(tracker.on_the_wire()) == [(PREFERENCES, True, 2)]
     assert tracker.superset(PREFERENCES, True) == 2
 
 

@@ -39,6 +39,7 @@ NUMBERS = st.integers(1, MAX_ASKS - 1)
 OF_TYPE = {
     str: TEXTS,
     int: INTEGERS,
+    bool: st.booleans(),
     dict: OBJECTS,
     list: st.lists(JSON, max_size=3),
     (dict, bool): OBJECTS | st.booleans(),
