@@ -75,9 +75,12 @@ def test_scenario_11_depth_is_ragged(scene):
     a1, a2, b1 = scene.here(A, "a1"), scene.here(A, "a2"), scene.here(B, "b1")
     scene.apart(B, "b1").save("notes", "session", {"goals": ["ship"]})
     a1.save("preferences", "user", style("dry"))
-    for one in (a1, a2, b1):
+    for one in (a1, b1, a2):
         one.watch("context", "space")
-    assert set(scene.runs()) == {user(A), run(B, "b1")}
+    assert scene.runs() == {user(A): 1, run(B, "b1"): 1}
+    scene.apart(A, "a2").save("preferences", "user", style("wet"))
+    assert scene.pump() == [a1, a2]
+    assert scene.runs() == {user(A): 2, run(B, "b1"): 1}
     read = [scene.runtime.read(one.session, "context", "space") for one in (a1, a2, b1)]
     assert [found.scope_key for found in read] == [user(A), user(A), run(B, "b1")]
     assert read[0] == read[1]
