@@ -26,6 +26,8 @@ REAL_HOMES = sorted({resolve_home(REAL_ENV), resolve_home({"HOME": REAL_ENV.get(
 
 # As with the fuzzer: CI judges the change and not the luck; everywhere else the search goes on.
 hypothesis.settings.register_profile("ci", derandomize=True)
+# For who looks for more than the suite has time for: --hypothesis-profile=long
+hypothesis.settings.register_profile("long", max_examples=200)
 if REAL_ENV.get("CI"):
     hypothesis.settings.load_profile("ci")
 

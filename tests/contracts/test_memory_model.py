@@ -1,0 +1,324 @@
+"""Three people with two sessions each do anything in any order, at two processes over one store.
+
+After each step that tells somebody something, an oracle that reads nothing but rows says what each
+may have: nothing of another's, all of one's own, and no run whose inputs had not moved.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from hooks.clock import iso
+from scripts.swarm_v2.memory.document import make_link
+from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.memory.memories import erased, unlinked, writes_for
+from scripts.swarm_v2.memory.store import Commit, Write
+from scripts.swarm_v2.scope_key import resolve_scope_key
+from tests.support.memory_model import Faulty, comparable, mark
+from tests.support.memory_play import DERIVED, Play
+from tests.support.memory_seats import SCOPES, Seat
+
+if TYPE_CHECKING:
+    from tests.support.store_worlds import World
+
+# Names that a careless key would take for one another, or for a part of one another.
+CASTS = [
+    ("did:key:zA", "did:key:zA2", "did:key:zB"),
+    ("a", "a:b", "a%3Ab"),
+    ("é", "e\u0301", "%C3%A9"),
+    ("space", "user:space", "session:space:c"),
+    ("p/q", "p%2Fq", "p\0q"),
+]
+SESSIONS = [("1", "11"), ("c", "b:c"), ("a/1", "a/1%2F")]
+SLUGS = ["x", "a/b", "a:b", "n\0l"]
+IDS = [*(f"memory/{slug}" for slug in SLUGS), "x/y", "user:a/x", "x\0y"]
+TITLES = {"properties": {"title": True, "summary": True}}
+WATCHED: list[Any] = [
+    *((name, "user" if name == "status" else "space", (), True) for name in DERIVED),
+    *(("index", scope, (), True) for scope in SCOPES),
+    ("index", "space", (), {"properties": {"links": {"additionalProperties": TITLES}}}),
+    ("index", "space", ("links", "x"), True),
+    ("preferences", "user", (), True),
+    ("notes", "session", (), True),
+    *((id, scope, (), True) for id in ("x/y", "memory/x", "x\0y") for scope in SCOPES),
+]
+
+scopes = st.sampled_from(SCOPES)
+slugs = st.sampled_from(["x", "x", "x", *SLUGS])
+who = st.tuples(
+    st.sampled_from([0, 0, 1]), st.sampled_from([0, 0, 1, 1, 2]), st.sampled_from([0, 0, 1])
+)
+links = st.builds(make_link, st.sampled_from(IDS), st.sampled_from([None, *SCOPES]))
+values = links | st.dictionaries(st.sampled_from(["a", "b", "text"]), st.none() | links, max_size=2)
+ops = st.sampled_from(["set", "set", "patch", "delete", "erase"])
+ids = st.sampled_from(["memory/x", "x/y", *IDS])
+SEATS = [(person, session) for person in range(3) for session in range(2)]
+lost = st.sampled_from([[], [], SEATS, SEATS[:2], SEATS[2:]])
+REFUSED = {"link-circle", "stale-base", "document-invalid"}
+BAD: list[dict[str, Any]] = [
+    {"id": "x/y", "value": 1, "scope_key": "space"},
+    {"id": "x/y", "value": 1, "principal": "a"},
+    {"id": "x/y", "value": 1, "scope": "everybody"},
+    {"id": "x/y", "value": 1, "scope": "user", "base": 99_999},
+    {"id": "x/y", "op": "erase", "base": 99_999},
+    {"id": "notes", "op": "patch", "scope": "session", "value": {"goals": ["\ud800"]}},
+    {"id": "x/y", "value": {"a": {"$link": {"id": "x", "space": "other"}}}},
+    {"id": "x/y", "value": {"a": {"$link": {"id": "x", "scope": "mine"}}}},
+    {"id": "q", "value": make_link("q")},
+    {"id": "", "value": 1},
+    {"id": "context", "scope": "space", "value": {"text": "mine"}},
+    {"id": "status", "scope": "user", "op": "patch", "value": {"text": "mine"}},
+]
+
+
+class Machine(RuleBasedStateMachine):
+    world: ClassVar[World]
+
+    @initialize(
+        principals=st.sampled_from(CASTS).flatmap(st.permutations),
+        sessions=st.sampled_from(SESSIONS),
+        watchers=st.lists(st.tuples(who, st.sampled_from(WATCHED[:6])), min_size=1, max_size=4),
+    )
+    def begin(self, principals: Any, sessions: Any, watchers: Any) -> None:
+        self.play = Play(self.world, principals, sessions)
+        self.number = 0
+        self.sure: dict[Any, set[str]] = {}
+        for place, wanted in watchers:
+            self.watch(place, wanted)
+
+    def seat(self, place: Any) -> Seat:
+        host, person, session = place
+        return self.play.hosts[host].seat(person, session)
+
+    def word(self, scope: str, seat: Seat) -> str:
+        self.number += 1
+        assert seat.person is not None
+        assert seat.place is not None
+        return mark(self.number, scope, seat.person, seat.place)
+
+    @rule(place=who, id=ids, scope=scopes, op=ops, value=values)
+    def write(self, place: Any, id: str, scope: str, op: str, value: Any) -> None:
+        seat = self.seat(place)
+        asked = {"id": id, "scope": scope, "op": op}
+        if op in ("set", "patch"):
+            if isinstance(value, dict) and "text" in value:
+                value = {**value, "text": self.word(scope, seat)}
+            asked["value"] = value
+        done = self.play.commit(seat, [asked])
+        assert isinstance(done, int) or done in REFUSED
+
+    @rule(place=who, slug=slugs, scope=scopes, more=st.sampled_from([{}, {"type": "decision"}]))
+    def remember(self, place: Any, slug: str, scope: Any, more: Any) -> None:
+        seat = self.seat(place)
+        word = self.word(scope, seat)
+        key = resolve_scope_key(scope, seat.who)
+        value = {"text": f"{word} is so", "at": iso(self.play.now), **more}
+        writes = [_asked(one, scope) for one in writes_for(slug, value, key, scope)]
+        self.sure.setdefault((key, slug), set()).add(word)
+        assert isinstance(self.play.commit(seat, writes), int)
+
+    @rule(place=who, slug=slugs, scope=scopes, how=st.sampled_from(["unlink", "erase", "erase"]))
+    def forget(self, place: Any, slug: str, scope: Any, how: str) -> None:
+        seat = self.seat(place)
+        key = resolve_scope_key(scope, seat.who)
+        writes = erased(slug, key) if how == "erase" else [unlinked(slug, key)]
+        assert isinstance(self.play.commit(seat, [_asked(one, scope) for one in writes]), int)
+        if how == "erase":
+            self.play.forgotten |= self.sure.pop((key, slug), set())
+
+    @rule(place=who, slug=slugs, scope=st.sampled_from(["user", "session"]))
+    def link(self, place: Any, slug: str, scope: str) -> None:
+        """Link from the project's index to what each has for itself, or nobody has."""
+        entry = {"memory": make_link(f"memory/{slug}", scope), "title": "whoever's"}
+        asked = {"id": "index", "scope": "space", "op": "patch", "value": {"links": {slug: entry}}}
+        self.play.commit(self.seat(place), [asked])
+
+    @rule(place=who, verbosity=st.sampled_from(["brief", "full", "loud", 7]), part=st.booleans())
+    def prefer(self, place: Any, verbosity: Any, part: bool) -> None:
+        seat = self.seat(place)
+        value = {"style": self.word("user", seat), "verbosity": verbosity}
+        if part:
+            value["sections"] = ["person", "project"]
+        asked = {"id": "preferences", "scope": "user", "op": "set", "value": value}
+        assert isinstance(self.play.commit(seat, [asked]), int)
+
+    @rule(place=who, op=st.sampled_from(["patch", "patch", "set", "delete", "erase"]))
+    def note(self, place: Any, op: str) -> None:
+        seat = self.seat(place)
+        asked: dict[str, Any] = {"id": "notes", "scope": "session", "op": op}
+        if op in ("patch", "set"):
+            asked["value"] = {"goals": [self.word("session", seat)]}
+        assert isinstance(self.play.commit(seat, [asked]), int)
+
+    @rule(place=who, id=ids, scope=scopes, older=st.integers(0, 1))
+    def edit(self, place: Any, id: str, scope: str, older: int) -> None:
+        """Compare and set: done on what stands there, refused on anything else."""
+        seat = self.seat(place)
+        row = self.play.oracle().rows.get((resolve_scope_key(scope, seat.who), id))
+        base = (row.seq if row else 0) + older
+        value = {"text": self.word(scope, seat)}
+        asked = {"id": id, "scope": scope, "op": "set", "value": value, "base": base}
+        done = self.play.commit(seat, [asked])
+        assert done == "stale-base" if older else isinstance(done, int)
+
+    @rule(place=who, bad=st.sampled_from(BAD), first=st.booleans(), more=st.integers(0, 2))
+    def spoil(self, place: Any, bad: Any, first: bool, more: int) -> None:
+        """Whatever good stands beside it: one bad write, and nothing at all is written."""
+        good: list[Any] = [
+            {"id": "memory/x", "scope": "space", "op": "erase"},
+            {"id": "notes", "scope": "session", "op": "patch", "value": {"files": ["f"]}},
+            {"id": "x/y", "scope": "user", "op": "set", "value": {"a": 1}},
+        ]
+        bad = {"op": "set", "scope": "space", **bad}
+        writes = [bad, good[more]] if first else [good[more], bad]
+        assert isinstance(self.play.commit(self.seat(place), writes), str)
+
+    @rule(
+        person=st.integers(0, 2),
+        slug=slugs,
+        where=st.sampled_from(["person", "fleet", "space"]),
+        gone=st.booleans(),
+    )
+    def elsewhere(self, person: int, slug: str, where: str, gone: bool) -> None:
+        """Another process, behind the back of both: what is accepted, imported, taken back."""
+        play = self.play
+        seat = play.hosts[0].seat(person, 0)
+        scope: Any = "user" if where == "person" else "space"
+        key = resolve_scope_key(scope, seat.who)
+        word = self.word(scope, seat)
+        writes: Any = writes_for(slug, {"text": word, "accepted": True}, key, scope)
+        writes = [unlinked(slug, key)] if gone else writes
+        space = {"person": play.roots.person, "fleet": play.roots.fleet, "space": play.space}
+        if where == "space":
+            self.sure.setdefault((key, slug), set()).add(word)
+        commit = Commit("system", tuple(writes), at=iso(play.now))
+        play.hosts[1].store.commit(space[where], commit)
+
+    @rule(place=who, wanted=st.sampled_from(WATCHED))
+    def watch(self, place: Any, wanted: Any) -> None:
+        self.play.watch(self.seat(place), f"{wanted[0]} {wanted[1]}", wanted)
+
+    @rule(host=st.integers(0, 1), wanted=st.sampled_from([WATCHED[0], WATCHED[3], WATCHED[6]]))
+    def crowd(self, host: int, wanted: Any) -> None:
+        """All come at once, as after a restart."""
+        for seat in SEATS:
+            self.watch((host, *seat), wanted)
+
+    @rule(host=st.integers(0, 1), wanted=st.sampled_from([WATCHED[3], WATCHED[8]]))
+    def look_on(self, host: int, wanted: Any) -> None:
+        """Somebody who proved to be nobody watches."""
+        self.play.watch(self.play.hosts[host].seat(None, None), "it", wanted)
+
+    @rule(place=who, data=st.data())
+    def unwatch(self, place: Any, data: st.DataObject) -> None:
+        seat = self.seat(place)
+        if seat.watches:
+            self.play.unwatch(seat, data.draw(st.sampled_from(sorted(seat.watches))))
+
+    @rule(host=st.integers(0, 1), lost=lost, seconds=st.integers(0, 3))
+    def pump(self, host: int, lost: Any, seconds: int) -> None:
+        self.play.now += timedelta(seconds=seconds)
+        self.play.pump(self.play.hosts[host], lost)
+
+    @rule(lost=lost)
+    def pump_all(self, lost: Any) -> None:
+        for host in self.play.hosts:
+            self.play.pump(host, lost)
+
+    @rule(place=who, name=st.sampled_from(DERIVED))
+    def ask(self, place: Any, name: str) -> None:
+        """Read what is derived: as it is now, whoever recomputes."""
+        seat, play = self.seat(place), self.play
+        play.now += timedelta(minutes=1)
+        try:
+            expected = play.oracle().derive(name, seat.who)
+        except Faulty:
+            expected = None
+        found, code = None, ""
+        try:
+            scope: Any = "user" if name == "status" else "space"
+            found = seat.host.runtime.read(seat.session, name, scope)
+        except MemoryRefused as refused:
+            code = refused.code
+        assert expected is None or not code, code
+        play.account(seat.host)
+        value = found.value if found else None
+        seat.check_words(value)
+        if expected is not None and name != "status":
+            assert comparable(name, value) == expected
+
+    @rule(thief=st.booleans())
+    def lose_lease(self, thief: bool) -> None:
+        self.play.lose_lease(thief)
+
+    @rule()
+    def return_lease(self) -> None:
+        self.play.return_lease()
+
+    @rule(host=st.integers(0, 1), crash=st.booleans())
+    def restart(self, host: int, crash: bool) -> None:
+        self.play.restart(host, crash)
+
+    @rule(place=who, anew=st.booleans())
+    def retire(self, place: Any, anew: bool) -> None:
+        """A session ended a month ago; where it is not open its rows go, and nobody else's."""
+        host, person, session = place
+        if anew:
+            self.play.restart(host, crash=True)
+        self.play.retire(self.play.people[person][session], self.play.hosts[host])
+
+    @precondition(lambda self: self.number % 5 == 4)
+    @rule()
+    def settle(self) -> None:
+        self.play.settle()
+
+    def teardown(self) -> None:
+        if hasattr(self, "play"):
+            try:
+                self.play.settle()
+            finally:
+                self.play.close()
+
+
+def _asked(write: Write, scope: str) -> dict[str, Any]:
+    asked = {"id": write.id, "scope": scope, "op": write.op}
+    return {**asked, "value": write.value} if write.value is not None else asked
+
+
+def _settings(examples: int, steps: int) -> settings:
+    """Few and always the same; ``--hypothesis-profile=long`` goes on with others for long."""
+    long = settings.get_current_profile_name() == "long"
+    return settings(
+        max_examples=settings().max_examples if long else examples,
+        stateful_step_count=50 if long else steps,
+        derandomize=not long,
+        database=None,
+        deadline=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+    )
+
+
+@pytest.mark.parametrize("world", ["sqlite"], indirect=True)
+def test_each_sees_all_of_its_own_and_nothing_of_others_whatever_happens(world: World) -> None:
+    machine = type("Bound", (Machine,), {"world": world})
+    run_state_machine_as_test(machine, settings=_settings(60, 30))
+
+
+@pytest.mark.parametrize("world", ["redis"], indirect=True)
+def test_so_it_is_on_a_redis(world: World) -> None:
+    machine = type("Bound", (Machine,), {"world": world})
+    run_state_machine_as_test(machine, settings=_settings(8, 30))
