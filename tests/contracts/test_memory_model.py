@@ -25,7 +25,7 @@ from scripts.swarm_v2.memory.document import make_link
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.memories import erased, unlinked, writes_for
 from scripts.swarm_v2.memory.store import Commit, Write
-from scripts.swarm_v2.scope_key import resolve_scope_key
+from scripts.swarm_v2.scope_key import DirtyKey, resolve_scope_key
 from tests.support.memory_model import Faulty, comparable, mark
 from tests.support.memory_play import DERIVED, Play
 from tests.support.memory_seats import SCOPES, Seat
@@ -220,6 +220,11 @@ class Machine(RuleBasedStateMachine):
     def look_on(self, host: int, wanted: Any) -> None:
         """Somebody who proved to be nobody watches."""
         self.play.watch(self.play.hosts[host].seat(None, None), "it", wanted)
+
+    @rule(place=who, id=st.sampled_from(["preferences", "index", "memory/x"]), scope=scopes)
+    def keep(self, place: Any, id: str, scope: Any) -> None:
+        seat = self.seat(place)
+        self.play.keep(seat.host, DirtyKey(resolve_scope_key(scope, seat.who), id))
 
     @rule(place=who, data=st.data())
     def unwatch(self, place: Any, data: st.DataObject) -> None:

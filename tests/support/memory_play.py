@@ -17,7 +17,7 @@ from scripts.swarm_v2.scope_key import DirtyKey, Identity, resolve_scope_key
 from scripts.swarm_v2.wire_json import dumps
 from tests.support.memory_model import Faulty, Oracle, comparable, foreign_marks
 from tests.support.memory_rows import Rows
-from tests.support.memory_seats import Host, Seat
+from tests.support.memory_seats import Host, Keeper, Seat
 
 if TYPE_CHECKING:
     from tests.support.store_worlds import World
@@ -125,6 +125,19 @@ class Play:
         if self.hosts[0].store.release(self.space, THIEF):
             self.epoch += 1
 
+    def keep(self, host: Host, key: DirtyKey) -> None:
+        """Let a service name somebody's document, with the lease if it is free."""
+        if host.keeper is None:
+            host.keeper = Keeper(host)
+        was = host.keeper.lease.live()
+        holds = host.keeper.lease.acquire()
+        self.epoch += holds and not was
+        code = host.keeper.watch(key)
+        if holds:
+            assert code == ""
+        elif key.scope_key != "space" and key not in host.keeper.watches:
+            assert code in ("instance-refused", "instances-ambiguous")
+
     def retire(self, who: Identity, host: Host) -> None:
         """Let a session have ended a month ago, and one process clear up."""
         session_key = resolve_scope_key("session", who)
@@ -161,6 +174,9 @@ class Play:
         assert not any(host.runtime.subscriptions.refused.values())
         by_session = {seat.session: seat for seat in host.seats.values()}
         for session, frame in frames:
+            if session.holder:
+                host.keeper.take(frame)
+                continue
             seat = by_session[session]
             if (seat.person, seat.place) in lost:
                 seat.check_words(encode(frame))
@@ -192,6 +208,8 @@ class Play:
             naive = seat.walk(oracle)
             seat.ever |= naive.tracked | naive.missed
             self._check_seat(seat, oracle, naive.tracked)
+        if host.keeper is not None:
+            host.keeper.check(oracle)
         if host.runtime.due_s() is None:
             self.check_derived(host, oracle)
 
@@ -301,8 +319,9 @@ class Play:
             frame = host.runtime.unwatch(seat.session, "none of these")
             host.runtime.failed(seat.session, frame)
         self._before(host)
+        everybody: list[Any] = [*host.seats.values(), host.keeper]
         for session, frame in host.runtime.pump():
-            next(one for one in host.seats.values() if one.session is session).take(frame)
+            next(one for one in everybody if one and one.session is session).take(frame)
         oracle = self.oracle()
         for seat in host.seats.values():
             reached = seat.walk(oracle).tracked

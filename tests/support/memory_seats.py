@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scripts.swarm_v2.memory.address import InstanceKey
-from scripts.swarm_v2.memory.document import MISSING
+from scripts.swarm_v2.memory.address import Address, InstanceKey
+from scripts.swarm_v2.memory.document import MISSING, same
+from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.frames import encode
+from scripts.swarm_v2.memory.queries import Query
 from scripts.swarm_v2.memory.runtime import MemoryRuntime
-from scripts.swarm_v2.memory.sessions import Credential
-from scripts.swarm_v2.scope_key import DirtyKey, Identity, can_resolve, resolve_scope_key
+from scripts.swarm_v2.memory.sessions import Credential, Lease
+from scripts.swarm_v2.scope_key import (
+    DirtyKey,
+    Identity,
+    can_resolve,
+    parse_scope_key,
+    resolve_scope_key,
+    scope_of,
+)
 from scripts.swarm_v2.wire_json import dumps
 from tests.support.graphs import Naive
 from tests.support.memory_model import foreign_marks
@@ -64,6 +73,55 @@ class Seat:
         return naive
 
 
+class Keeper:
+    """A session of a service at a process, which may name instances while it holds the lease."""
+
+    def __init__(self, host: Host) -> None:
+        self.host, self.store = host, host.store
+        self.lease = Lease(host.store, host.play.space, "keeper")
+        registry = host.runtime.registry
+        credential = Credential(None, "test")
+        self.session = registry.open(host.play.space, credential, lease=self.lease)
+        self.client = Client(self.session)
+        self.watches: set[DirtyKey] = set()
+
+    def watch(self, key: DirtyKey) -> str:
+        """Return the code that it was refused with, "" where it was not."""
+        root = Address(self.session.space, key.id, scope_of(key.scope_key), (), key.scope_key)
+        subscriptions = self.host.runtime.subscriptions
+        try:
+            frame = subscriptions.watch(self.session, repr(key), Query(root))
+        except MemoryRefused as refused:
+            return refused.code
+        self.watches.add(key)
+        self.take(frame)
+        return ""
+
+    def take(self, frame: SyncFrame) -> None:
+        self.client.take(frame)
+        self.host.runtime.delivered(self.session, frame)
+
+    def check(self, oracle: Oracle) -> None:
+        """While the lease is live it has what it named; not a row of anybody's without it."""
+        wanted: set[DirtyKey] = set()
+        live = self.lease.live()
+        for key in self.watches:
+            if not live and key.scope_key != "space":
+                continue
+            owner = parse_scope_key(key.scope_key)
+            assert owner is not None
+            naive = Naive(oracle.values, Identity(owner.principal, owner.session_id))
+            naive.walk(key, (), True)
+            wanted |= naive.tracked
+        for key in oracle.rows.keys() | wanted:
+            found = self.client.replica.entry(InstanceKey(self.session.space, *key), None)
+            held = found.value if found else MISSING
+            if key in wanted:
+                assert same(held, oracle.values.get(key, MISSING)), f"the keeper has {held}"
+            elif key.scope_key != "space" and not live:
+                assert held is MISSING, f"the keeper still has {key}"
+
+
 class Host:
     """One process: a runtime with a handle of its own onto the store."""
 
@@ -75,6 +133,7 @@ class Host:
             self.store, now=lambda: play.now, service="server", roots=lambda *_: play.roots
         )
         self.seats: dict[Any, Seat] = {}
+        self.keeper: Keeper | None = None
         self.runs: dict[Instance, int] = {}
         self.told = self.store.seq(play.space)
 
