@@ -71,6 +71,7 @@ class MemoryRuntime:
         self._now = now
         self._feed = SpaceFeed(store)
         self._standing = Standing(store, self.registry, self._feed, service, now, roots)
+        self._is_cut = False  # whether the last pump left something that may run now
         self._writers: dict[tuple[str, int], Session] = {}  # of commits the feed still has to tell
 
     def open_session(
@@ -230,26 +231,42 @@ class MemoryRuntime:
         """Say that a frame did not arrive: the next pump sends its content again."""
         self.subscriptions.failed(session, frame)
 
-    def pump(self) -> list[tuple[Session, SyncFrame]]:
+    def pump(self, most: int | None = None) -> list[tuple[Session, SyncFrame]]:
         """Bring everything up to the feed; return what each session is owed.
+
+        ``most`` is about how many results are recomputed at once: the next pump, due at once,
+        goes on. Nobody has to wait until hundreds of people's are.
 
         Raises:
             MemoryRefused: ``store-busy`` or ``store-damaged``; the next pump goes on from there.
         """
-        self._settle()
+        self._settle(most)
         spaces = self.registry.spaces()
         return [found for space in spaces for found in self.subscriptions.flush(space)]
 
-    def _settle(self) -> None:
+    def _settle(self, most: int | None = None) -> None:
+        self._is_cut = False
         for _ in range(MOST_ROUNDS):
-            moved = False
-            for space, change in self._feed.take():
-                moved = True
-                writer = self._writers.pop((space, change.seq), None)
-                self.subscriptions.mark_dirty(space, change, writer)
-                self._standing.dirty(space, change)
-            if not self._standing.run() and not moved:
+            moved = self._take()
+            ran = self._standing.run() if most is None else self._standing.run(most)
+            if not ran and not moved:
                 return
+            if most is not None:
+                most -= sum(report.runs for report in self._standing.reports)
+                if most <= 0:
+                    break
+        self._take()
+        self._is_cut = any(report.left for report in self._standing.reports)
+
+    def _take(self) -> bool:
+        """Mark what the feed says; say whether it said anything."""
+        moved = False
+        for space, change in self._feed.take():
+            moved = True
+            writer = self._writers.pop((space, change.seq), None)
+            self.subscriptions.mark_dirty(space, change, writer)
+            self._standing.dirty(space, change)
+        return moved
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for a commit of anybody's in a space that has a session here."""
@@ -263,7 +280,7 @@ class MemoryRuntime:
 
     def due_s(self) -> float | None:
         """Return in how many seconds a pump has to run although nothing was committed."""
-        return self._standing.due_s()
+        return 0.0 if self._is_cut else self._standing.due_s()
 
     def graph(self, space: str) -> GraphSnapshot | None:
         """Return what is recomputed for a space, as it is now; None where nobody wants anything."""

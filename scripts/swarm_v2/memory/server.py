@@ -20,7 +20,7 @@ from scripts.swarm_v2.memory.serving import Engine, refusal
 from scripts.swarm_v2.memory.wire import MAX_HELLO, MAX_LINE, Ask, Hello, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import TypeVar
 
     from scripts.swarm_v2.memory.place import Place
@@ -188,8 +188,12 @@ class MemoryServer:
         self._worker.submit(self._on_worker, job, done)
         return await done
 
-    async def _deliver(self, job: Callable[[], list[Out]]) -> None:
-        await self._on_store(lambda: self._hand_over(job()))
+    async def _deliver(self, job: Callable[[], Iterator[list[Out]]]) -> None:
+        def each() -> None:
+            for found in job():
+                self._hand_over(found)
+
+        await self._on_store(each)
 
     def _hand_over(self, found: list[Out]) -> None:
         if found:

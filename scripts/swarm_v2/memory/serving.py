@@ -13,7 +13,7 @@ from scripts.swarm_v2.memory.runtime import MemoryRuntime
 from scripts.swarm_v2.memory.wire import Answer, Refusal, Welcome, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from scripts.swarm_v2.memory.credentials import People
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.wire import Ask, Hello
     from scripts.swarm_v2.scope_key import Identity
 
+AT_ONCE = 8  # results recomputed between two questions: a third of a second
 MAX_FRAME = 12 << 20  # bytes of what a new watch shows at once
 
 
@@ -64,18 +65,20 @@ class Engine:
         session = self._runtime.open_session(space, credential, hello.session_id or None)
         return session, encode(Welcome(credential.principal, self._store.seq(space)))
 
-    def ask(self, session: Session, ask: Ask) -> list[Out]:
-        """Answer a question, and tell everybody what it changed."""
+    def ask(self, session: Session, ask: Ask) -> Iterator[list[Out]]:
+        """Answer a question; then tell everybody what it changed, a part at least."""
         try:
             body, frame = answer(self._runtime, session, ask.ask, ask.fields, iso(self._now()))
         except MemoryRefused as err:
             # First what is new: a client that was refused over it may look at once again.
-            return [*self.pump(), Out(session, [refusal(told(err), ask.n)])]
+            yield [*self.pump(), Out(session, [refusal(told(err), ask.n)])]
+            return
         lines = [] if frame is None else [encode(part) for part in pushes(frame)]
         if frame is not None and sum(map(len, lines)) > MAX_FRAME:
-            return [Out(session, [self._too_large(session, ask, frame)])]
-        own = Out(session, [*lines, encode(Answer(ask.n, body))], frame)
-        return [own, *self.pump()]
+            yield [Out(session, [self._too_large(session, ask, frame)])]
+            return
+        yield [Out(session, [*lines, encode(Answer(ask.n, body))], frame)]
+        yield self.pump()
 
     def _too_large(self, session: Session, ask: Ask, frame: SyncFrame) -> bytes:
         """End a watch that would show too much at once; what else is watched is told again."""
@@ -88,7 +91,7 @@ class Engine:
     def pump(self) -> list[Out]:
         """Return what sessions are owed; a store that does not answer is asked again later."""
         try:
-            found = self._runtime.pump()
+            found = self._runtime.pump(AT_ONCE)
         except MemoryRefused:
             self.faults += 1
             return []

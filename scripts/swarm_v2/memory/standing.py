@@ -116,9 +116,9 @@ class Standing:
             if space in serving.reads:
                 serving.scheduler.dirty(change, space)
 
-    def run(self) -> bool:
-        """Recompute what is dirty and due; say whether that changed anything."""
-        self.reports = [one.scheduler.run_dirty(BUDGET) for one in self._serving.values()]
+    def run(self, most: int = BUDGET) -> bool:
+        """Recompute ``most`` of what is dirty and due in each space; say whether that did much."""
+        self.reports = [one.scheduler.run_dirty(most) for one in self._serving.values()]
         return any(report.commits or (report.runs and report.left) for report in self.reports)
 
     def speculate(self, session: Session, node: str) -> Document | None:

@@ -112,6 +112,28 @@ def test_a_context_runs_for_whom_it_concerns_and_a_digest_for_all_at_once(
     assert [one.scope_key for one in digests] == ["space"]
 
 
+def test_a_pump_of_few_results_leaves_the_rest_to_the_next_ones_that_are_due_at_once(
+    runtime, person
+):
+    people = [person(f"did:key:z{n}", "1") for n in range(4)]
+    for one in people:
+        runtime.watch(one, "c", "context", "space")
+    runtime.pump()
+    links = {"x": {"memory": {"$link": {"id": "memory/x", "scope": "space"}}}}
+    memory = written("memory/x", {"text": "use tabs"})["writes"]
+    runtime.commit(
+        people[0], {"writes": [*memory, *written("index", {"links": links})["writes"]]}, AT
+    )
+    told_at_once, due = [], []
+    for _ in people:
+        told_at_once.append(len(runtime.pump(1)))
+        due.append(runtime.due_s())
+    assert told_at_once == [1, 1, 1, 1]
+    assert due[:3] == [0.0, 0.0, 0.0]
+    assert runtime.pump(1) == []
+    assert runtime.due_s() is None
+
+
 def test_a_frame_that_did_not_arrive_is_told_again(runtime, person):
     a, b = person(A, "1"), person(B, "1")
     runtime.watch(a, "x", "memory/x", "space")
