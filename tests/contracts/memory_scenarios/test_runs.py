@@ -135,8 +135,10 @@ def no_commit(world):
     """Let the store refuse every commit, and answer every question."""
     if world.kind == "redis":
         world.ask("CONFIG", "SET", "min-replicas-to-write", "1")
-        yield
-        world.ask("CONFIG", "SET", "min-replicas-to-write", "0")
+        try:
+            yield
+        finally:
+            world.ask("CONFIG", "SET", "min-replicas-to-write", "0")
     else:
         with closing(sqlite3.connect(world.path, isolation_level=None)) as db:
             db.execute("BEGIN IMMEDIATE")
