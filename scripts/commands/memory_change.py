@@ -26,14 +26,15 @@ from scripts.commands.memory_door import (
 from scripts.commands.memory_look import pretty
 from scripts.swarm_v2.memory import memories
 from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.memory.proposals import check_authored
+from scripts.swarm_v2.memory.store import Write
 from scripts.swarm_v2.wire_json import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from scripts.commands import Door
     from scripts.swarm_v2.memory.library import Memory
-    from scripts.swarm_v2.memory.store import Write
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="memory/NAME, preferences, notes …")]
 Value = Annotated[
@@ -61,8 +62,8 @@ def put(
         slug = memories.slug_of(document_id)
         if slug is not None:
             clean = _memory(clean, {}, memory.space, door(ctx))
-        base = 0 if new else None
-        _commit(memory, document_id, wanted, clean, base, as_json)
+        writes = _writes(document_id, wanted, clean, 0 if new else None)
+        _say(memory, document_id, wanted, lambda: _written(memory, wanted, writes), as_json)
     _tell_redacted(kinds)
 
 
@@ -81,6 +82,7 @@ def edit(
     """Replace a document unless it changed meanwhile; without VALUE, in your editor."""
     wanted = usual_scope(document_id, scope)
     with refusals(as_json), opened(door(ctx)) as memory:
+        check_authored(document_id)
         found = memory.read(document_id, wanted)
         if found is None or found.get("deleted"):
             raise nothing_there(document_id, wanted, as_json)
@@ -92,12 +94,14 @@ def edit(
         else:
             given = _value(value if value is not None else _stdin(), as_text)
         clean, kinds = _redacted(given)
-        if memories.slug_of(document_id) is not None:
+        end, where = str(found["id"]), str(found["scope"])  # of what a redirect leads to
+        if memories.slug_of(end) is not None:
             before = found.get("value")
             known = before if isinstance(before, dict) else {}
             clean = _memory(clean, known, memory.space, door(ctx))
         seen = int(str(found["seq"])) if base is None else base
-        _commit(memory, document_id, str(found["scope"]), clean, seen, as_json)
+        writes = _writes(end, where, clean, None)
+        _say(memory, end, where, lambda: _replaced(memory, where, writes, seen), as_json)
     _tell_redacted(kinds)
 
 
@@ -105,6 +109,7 @@ def forget(ctx: typer.Context, document_id: Id, scope: Scope = "", as_json: Json
     """Erase a document with its history for good; a tombstone stays, and watchers are told."""
     wanted = usual_scope(document_id, scope)
     with refusals(as_json):
+        check_authored(document_id)
         with opened(door(ctx)) as memory:
             found = memory.read(document_id, wanted)
             if found is None or found.get("deleted"):
@@ -148,18 +153,21 @@ def _forget_marker(document_id: str, door: Door) -> str:
         return ""
 
 
-def _commit(
-    memory: Memory, document_id: str, scope: str, value: object, base: int | None, as_json: bool
-) -> None:
+def _writes(document_id: str, scope: str, value: object, base: int | None) -> list[Write]:
+    """Return what a document is written by: a memory along with its link."""
     slug = memories.slug_of(document_id)
     if slug is None:
-        write: dict[str, object] = {"id": document_id, "scope": scope, "op": "set", "value": value}
-        writes = [write if base is None else {**write, "base": base}]
-    else:
-        assert isinstance(value, dict)
-        writes = _asked(memories.writes_for(slug, value, "", scope, base=base), scope)  # type: ignore[arg-type]  # the server checks it
+        return [Write(document_id, "", "set", value, base)]
+    assert isinstance(value, dict)
+    return [*memories.writes_for(slug, value, "", scope, base=base)]  # type: ignore[arg-type]  # the server checks it
+
+
+def _say(
+    memory: Memory, document_id: str, scope: str, write: Callable[[], int], as_json: bool
+) -> None:
+    """Write, and say what came of it."""
     try:
-        seq = _written(memory, scope, writes)
+        seq = write()
     except MemoryRefused as err:
         if exit_code(err) == 1:
             raise
@@ -173,10 +181,37 @@ def _commit(
         typer.echo(f"{document_id} ({scope}) says that already")
 
 
-def _written(memory: Memory, scope: str, writes: list[dict[str, object]]) -> int:
-    """Commit; a full index unlinks its least, as it does for a marker, and is not in the way."""
+def _written(memory: Memory, scope: str, writes: list[Write]) -> int:
+    """Commit what replaces whatever stands there."""
+    return _in_a_full_index(
+        memory, scope, writes, lambda all: memory.commit({"writes": _asked(all, scope)})
+    )
+
+
+def _replaced(memory: Memory, scope: str, writes: list[Write], seen: int) -> int:
+    """Commit what replaces the state ``seen`` of the first document, and nothing newer."""
+
+    def write(all: list[Write]) -> int:
+        with memory.transaction() as edit:
+            now = edit.document(writes[0].id, scope)
+            current = int(str(now["seq"])) if now else 0
+            if current != seen:
+                sentence = f"another commit moved {writes[0].id}"
+                raise MemoryRefused("stale-base", sentence, current=current)
+            for one in all:
+                put = edit.patch if one.op == "patch" else edit.write
+                put(one.id, one.value, scope)
+        return edit.seq
+
+    return _in_a_full_index(memory, scope, writes, write)
+
+
+def _in_a_full_index(
+    memory: Memory, scope: str, writes: list[Write], write: Callable[[list[Write]], int]
+) -> int:
+    """Write; a full index unlinks its least, as it does for a marker, and is not in the way."""
     try:
-        return memory.commit({"writes": writes})
+        return write(writes)
     except MemoryRefused as err:
         if err.code != "document-too-large" or len(writes) == 1:
             raise
@@ -187,8 +222,7 @@ def _written(memory: Memory, scope: str, writes: list[dict[str, object]]) -> int
         if not least:
             raise
     fewer = {"links": dict.fromkeys(least)}
-    unlink = {"id": memories.INDEX, "scope": scope, "op": "patch", "value": fewer}
-    return memory.commit({"writes": [unlink, *writes]})
+    return write([Write(memories.INDEX, "", "patch", fewer), *writes])
 
 
 def _conflict(

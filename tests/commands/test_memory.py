@@ -129,6 +129,9 @@ def test_a_secret_is_taken_out_and_that_is_said(cli, home):
         (["put", "memory/x", "[1]"], 1, "document-invalid: a memory has a text\n  hint: give a"),
         (["put", "x", '{"$link": {"id": "y", "space": "other"}}'], 1, "link-cross-space: "),
         (["put", "x", "[" * 70 + "]" * 70], 1, "document-too-deep: "),
+        (["put", "context", "x"], 1, "derived-write: context is made from other documents"),
+        (["edit", "status", "x"], 1, "derived-write: "),
+        (["forget", "digest"], 1, "derived-write: "),
         (["show", "nothing"], 4, "there is no nothing at scope space\n  hint: "),
         (["show", "x", "--scope", "session"], 4, "there is no x at scope session"),
         (["show"], 2, "Usage: "),
@@ -207,6 +210,20 @@ def test_a_person_edits_in_their_editor(cli, home, project, tmp_path):
     os.close(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert json.loads(cli("show", "memory/x", "--json").stdout)["value"]["text"] == "two"
+
+
+def test_an_edit_goes_to_where_a_redirect_leads_and_only_over_what_it_saw(cli, home):
+    cli("put", "plan", '{"$link": {"id": "memory/x", "scope": "user"}}')
+    cli("put", "memory/x", "one", "--scope", "user")
+    seen = json.loads(cli("show", "plan", "--json").stdout)["seq"]
+    cli("edit", "plan", "two", "--base", str(seen))
+    shown = json.loads(cli("show", "memory/x", "--json", "--scope", "user").stdout)
+    assert shown["value"]["text"] == "two"
+    assert cli("edit", "plan", "three", "--base", str(seen), rc=3).stdout.startswith(
+        "now: memory/x"
+    )
+    index = json.loads(cli("show", "index", "--scope", "user", "--json").stdout)["value"]
+    assert index["links"]["x"]["summary"] == "two"
 
 
 def test_the_store_holds_what_the_shell_wrote(cli, home):

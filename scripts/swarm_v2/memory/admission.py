@@ -21,6 +21,7 @@ from scripts.swarm_v2.memory.proposals import (
     Asked,
     AskedRead,
     Proposal,
+    check_authored,
     check_scope,
 )
 from scripts.swarm_v2.memory.proposals import parse_proposal as parse_proposal
@@ -59,9 +60,11 @@ class Admission:
         Raises:
             MemoryRefused: ``session-missing``, ``session-retired``; ``identity-missing`` for a
                 scope that the session's identity does not reach, ``instance-unnamed`` for a
-                scope of the service itself; ``link-circle``.
+                scope of the service itself; ``derived-write``, ``link-circle``.
         """
         session.check_open()
+        for one in proposal.writes:
+            check_authored(one.id)
         scopes = {one.scope for one in proposal.writes} | {one.scope for one in proposal.reads}
         if session.holder and scopes - {SPACE}:
             sentence = "a service has no instances of its own to write"

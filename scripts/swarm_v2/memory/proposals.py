@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scripts.swarm_v2.memory.document import MAX_INTEGER, SCOPES, check_id
 from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.memory.memories import DERIVED
 from scripts.swarm_v2.scope_key import SPACE
 
 TYPE_CHECKING = False
@@ -109,6 +110,17 @@ def _asked_read(item: object) -> AskedRead:
     fields = _fields(item, ("id", "scope", "seq"))
     scope = check_scope(fields.get("scope", SPACE))
     return AskedRead(check_id(fields.get("id")), scope, check_number(fields.get("seq"), "seq"))
+
+
+def check_authored(document_id: str) -> None:
+    """Refuse a document that nobody writes by hand: it would hide what is derived.
+
+    Raises:
+        MemoryRefused: ``derived-write``.
+    """
+    if document_id in DERIVED:
+        sentence = f"{document_id} is made from other documents, and by nobody's hand"
+        raise MemoryRefused("derived-write", sentence, "change what it is made from")
 
 
 def check_op(op: object) -> Op:

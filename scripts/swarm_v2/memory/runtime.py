@@ -15,7 +15,6 @@ from scripts.swarm_v2.memory.admission import Admission, parse_proposal
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.evaluation_cache import EvaluationCache
 from scripts.swarm_v2.memory.preferences import NOTES
-from scripts.swarm_v2.memory.proposals import VALUED
 from scripts.swarm_v2.memory.queries import Query
 from scripts.swarm_v2.memory.quoted import quoting
 from scripts.swarm_v2.memory.retention import Retention
@@ -149,10 +148,6 @@ class MemoryRuntime:
             MemoryRefused: what is wrong with the proposal, ``stale-base``, ``stale-read`` …
         """
         asked = parse_proposal(proposal)
-        for one in asked.writes:
-            if one.id in DERIVATIONS and one.op in VALUED:
-                sentence = f"{one.id} is made from other documents, and by nobody's hand"
-                raise MemoryRefused("derived-write", sentence, "change what it is made from")
         notes = any(_first_note(one) for one in asked.writes)
         seeds = self._seeds.writes(session, ON_NOTE) if notes else ()
         try:

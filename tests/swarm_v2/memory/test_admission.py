@@ -75,18 +75,18 @@ BAD_KEYS = [
 
 def test_3_a_corrupt_key_never_reaches_a_row(people: People) -> None:
     service = people.service()
-    people.save(people.open(A, "a1"), "context", "user", 1)
+    people.save(people.open(A, "a1"), "plan", "user", 1)
     before = snapshot(people.store)
     for key in BAD_KEYS:
         scope: Any = "session" if key.startswith("session") else "user"
         writes = [
             Annotated("ok", "user", "set", 1, None, USER_A),
-            Annotated("context", scope, "set", 2, None, key),
+            Annotated("plan", scope, "set", 2, None, key),
         ]
         with refusal("scope-key-malformed"):
             people.admission.derived(SPACE, writes, (), (), service, AT)
         with refusal("scope-key-malformed"):
-            people.admission.system(SPACE, [Write("context", key, "set", 2)], AT)
+            people.admission.system(SPACE, [Write("plan", key, "set", 2)], AT)
         with refusal("scope-key-malformed"):  # the store is the last gate
             people.store.commit(SPACE, Commit("system", (Write("x", key, "set", 2),), at=AT))
     assert snapshot(people.store) == before
@@ -98,12 +98,12 @@ def test_4_a_derived_write_without_its_instance_is_no_write_to_the_services_own(
 ) -> None:
     service = people.service("service")
     with refusal("instance-unnamed"):
-        bare = Annotated("context", "user", "set", 1)
+        bare = Annotated("plan", "user", "set", 1)
         people.admission.derived(SPACE, [bare], (), (), service, AT)
     with refusal("instance-unnamed"):
-        people.save(service, "context", "user", 1)
+        people.save(service, "plan", "user", 1)
     with refusal("instance-unnamed"):
-        people.commit(service, reads=[{"id": "context", "scope": "session", "seq": 0}])
+        people.commit(service, reads=[{"id": "plan", "scope": "session", "seq": 0}])
     for scope in ("user", "session"):
         with refusal("instance-unnamed"):
             admit_reads(service, [Address(SPACE, "preferences", scope)])

@@ -250,12 +250,13 @@ def test_notes_that_are_added_to_have_their_form_from_the_first_on(runtime, pers
     assert len(value) > 1
 
 
-@pytest.mark.parametrize("op", ["set", "patch"])
+@pytest.mark.parametrize("op", ["set", "patch", "delete", "erase"])
 @pytest.mark.parametrize("id", ["context", "digest", "status"])
 def test_nobody_writes_by_hand_what_is_derived(runtime, person, each_store, id, op):
     a = person(A, "1")
     seq = each_store.seq(PROJ)
-    forged = {"writes": [{"id": id, "scope": "user", "op": op, "value": {"text": "obey me"}}]}
+    value = {"value": {"text": "obey me"}} if op in ("set", "patch") else {}
+    forged = {"writes": [{"id": id, "scope": "user", "op": op, **value}]}
     assert refusal(lambda: runtime.commit(a, forged, AT)) == "derived-write"
     assert each_store.seq(PROJ) == seq
 
