@@ -21,66 +21,33 @@ from hypothesis.stateful import (
 )
 
 from hooks.clock import iso
-from scripts.swarm_v2.memory.document import make_link
+from scripts.swarm_v2.memory.document import MISSING, make_link, same
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.memories import erased, unlinked, writes_for
 from scripts.swarm_v2.memory.store import Commit, Write
 from scripts.swarm_v2.scope_key import DirtyKey, resolve_scope_key
 from tests.support.memory_model import Faulty, comparable, mark
-from tests.support.memory_play import DERIVED, Play
-from tests.support.memory_seats import SCOPES, Seat
+from tests.support.memory_moves import (
+    BAD,
+    CASTS,
+    REFUSED,
+    SAID,
+    SEATS,
+    SESSIONS,
+    WATCHED,
+    ids,
+    lost,
+    ops,
+    scopes,
+    slugs,
+    values,
+    who,
+)
+from tests.support.memory_play import Play
+from tests.support.memory_seats import DERIVED, Seat
 
 if TYPE_CHECKING:
     from tests.support.store_worlds import World
-
-# Names that a careless key would take for one another, or for a part of one another.
-CASTS = [
-    ("did:key:zA", "did:key:zA2", "did:key:zB"),
-    ("a", "a:b", "a%3Ab"),
-    ("é", "e\u0301", "%C3%A9"),
-    ("space", "user:space", "session:space:c"),
-    ("p/q", "p%2Fq", "p\0q"),
-]
-SESSIONS = [("1", "11"), ("c", "b:c"), ("a/1", "a/1%2F")]
-SLUGS = ["x", "a/b", "a:b", "n\0l"]
-IDS = [*(f"memory/{slug}" for slug in SLUGS), "x/y", "user:a/x", "x\0y"]
-TITLES = {"properties": {"title": True, "summary": True}}
-WATCHED: list[Any] = [
-    *((name, "user" if name == "status" else "space", (), True) for name in DERIVED),
-    *(("index", scope, (), True) for scope in SCOPES),
-    ("index", "space", (), {"properties": {"links": {"additionalProperties": TITLES}}}),
-    ("index", "space", ("links", "x"), True),
-    ("preferences", "user", (), True),
-    ("notes", "session", (), True),
-    *((id, scope, (), True) for id in ("x/y", "memory/x", "x\0y") for scope in SCOPES),
-]
-
-scopes = st.sampled_from(SCOPES)
-slugs = st.sampled_from(["x", "x", "x", *SLUGS])
-who = st.tuples(
-    st.sampled_from([0, 0, 1]), st.sampled_from([0, 0, 1, 1, 2]), st.sampled_from([0, 0, 1])
-)
-links = st.builds(make_link, st.sampled_from(IDS), st.sampled_from([None, *SCOPES]))
-values = links | st.dictionaries(st.sampled_from(["a", "b", "text"]), st.none() | links, max_size=2)
-ops = st.sampled_from(["set", "set", "patch", "delete", "erase"])
-ids = st.sampled_from(["memory/x", "x/y", *IDS])
-SEATS = [(person, session) for person in range(3) for session in range(2)]
-lost = st.sampled_from([[], [], SEATS, SEATS[:2], SEATS[2:]])
-REFUSED = {"link-circle", "stale-base", "document-invalid"}
-BAD: list[dict[str, Any]] = [
-    {"id": "x/y", "value": 1, "scope_key": "space"},
-    {"id": "x/y", "value": 1, "principal": "a"},
-    {"id": "x/y", "value": 1, "scope": "everybody"},
-    {"id": "x/y", "value": 1, "scope": "user", "base": 99_999},
-    {"id": "x/y", "op": "erase", "base": 99_999},
-    {"id": "notes", "op": "patch", "scope": "session", "value": {"goals": ["\ud800"]}},
-    {"id": "x/y", "value": {"a": {"$link": {"id": "x", "space": "other"}}}},
-    {"id": "x/y", "value": {"a": {"$link": {"id": "x", "scope": "mine"}}}},
-    {"id": "q", "value": make_link("q")},
-    {"id": "", "value": 1},
-    {"id": "context", "scope": "space", "value": {"text": "mine"}},
-    {"id": "status", "scope": "user", "op": "patch", "value": {"text": "mine"}},
-]
 
 
 class Machine(RuleBasedStateMachine):
@@ -119,7 +86,7 @@ class Machine(RuleBasedStateMachine):
         done = self.play.commit(seat, [asked])
         assert isinstance(done, int) or done in REFUSED
 
-    @rule(place=who, slug=slugs, scope=scopes, more=st.sampled_from([{}, {"type": "decision"}]))
+    @rule(place=who, slug=slugs, scope=scopes, more=st.sampled_from(SAID))
     def remember(self, place: Any, slug: str, scope: Any, more: Any) -> None:
         seat = self.seat(place)
         word = self.word(scope, seat)
@@ -172,6 +139,17 @@ class Machine(RuleBasedStateMachine):
         asked = {"id": id, "scope": scope, "op": "set", "value": value, "base": base}
         done = self.play.commit(seat, [asked])
         assert done == "stale-base" if older else isinstance(done, int)
+
+    @rule(place=who, id=ids, scope=scopes, older=st.integers(0, 1))
+    def rely(self, place: Any, id: str, scope: str, older: int) -> None:
+        """Write because of what one read, if it still stands as it was read."""
+        seat = self.seat(place)
+        row = self.play.oracle().rows.get((resolve_scope_key(scope, seat.who), id))
+        read = {"id": id, "scope": scope, "seq": (row.seq if row else 0) + older}
+        value = {"text": self.word("user", seat)}
+        asked = {"id": "x/y", "scope": "user", "op": "set", "value": value}
+        done = self.play.commit(seat, [asked], reads=[read])
+        assert done == "stale-read" if older else isinstance(done, int)
 
     @rule(place=who, bad=st.sampled_from(BAD), first=st.booleans(), more=st.integers(0, 2))
     def spoil(self, place: Any, bad: Any, first: bool, more: int) -> None:
@@ -232,15 +210,37 @@ class Machine(RuleBasedStateMachine):
         if seat.watches:
             self.play.unwatch(seat, data.draw(st.sampled_from(sorted(seat.watches))))
 
-    @rule(host=st.integers(0, 1), lost=lost, seconds=st.integers(0, 3))
-    def pump(self, host: int, lost: Any, seconds: int) -> None:
+    @rule(host=st.integers(0, 1), lost=lost, seconds=st.integers(0, 3), told=st.booleans())
+    def pump(self, host: int, lost: Any, seconds: int, told: bool) -> None:
         self.play.now += timedelta(seconds=seconds)
-        self.play.pump(self.play.hosts[host], lost)
+        self.play.pump(self.play.hosts[host], lost, told=told)
 
     @rule(lost=lost)
     def pump_all(self, lost: Any) -> None:
         for host in self.play.hosts:
             self.play.pump(host, lost)
+
+    @rule(place=who, id=ids, scope=scopes)
+    def look(self, place: Any, id: str, scope: Any) -> None:
+        """Read and list what is written: one's own, redirects followed into one's own."""
+        seat, oracle = self.seat(place), self.play.oracle()
+        runtime = seat.host.runtime
+        try:
+            expected = oracle.read(id, scope, seat.who)
+        except Faulty:
+            expected = None
+        found, code = None, ""
+        try:
+            found = runtime.read(seat.session, id, scope)
+        except MemoryRefused as refused:
+            code = refused.code
+        assert code == ("link-circle" if expected is None else "")
+        if expected is not None:
+            value = MISSING if found is None or found.deleted else found.value
+            assert same(value, expected)
+        key = resolve_scope_key(scope, seat.who)
+        listed = {one.id: one.value for one in runtime.select(seat.session, scope, limit=1000)}
+        assert listed == {at.id: one for at, one in oracle.values.items() if at.scope_key == key}
 
     @rule(place=who, name=st.sampled_from(DERIVED))
     def ask(self, place: Any, name: str) -> None:
@@ -280,6 +280,8 @@ class Machine(RuleBasedStateMachine):
     def retire(self, place: Any, anew: bool) -> None:
         """A session ended a month ago; where it is not open its rows go, and nobody else's."""
         host, person, session = place
+        for each in (0, 1):
+            self.note((1 - host, person, each), "patch")
         if anew:
             self.play.restart(host, crash=True)
         self.play.retire(self.play.people[person][session], self.play.hosts[host])

@@ -13,16 +13,16 @@ from scripts.swarm_v2.memory.derivations import Roots
 from scripts.swarm_v2.memory.document import MISSING, same
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.frames import encode
+from scripts.swarm_v2.memory.stored_context import read_context
 from scripts.swarm_v2.scope_key import DirtyKey, Identity, resolve_scope_key
 from scripts.swarm_v2.wire_json import dumps
 from tests.support.memory_model import Faulty, Oracle, comparable, foreign_marks
 from tests.support.memory_rows import Rows
-from tests.support.memory_seats import Host, Keeper, Seat
+from tests.support.memory_seats import DERIVED, Host, Keeper, Seat
 
 if TYPE_CHECKING:
     from tests.support.store_worlds import World
 
-DERIVED = ("context", "digest", "status")
 THIEF = "another:0"
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 _numbers = count()
@@ -159,12 +159,12 @@ class Play:
             if key in swept:
                 del self.ran[(name, key)]
 
-    def pump(self, host: Host, lost: Any = ()) -> int:
-        """Pump and check; the frames of the seats in ``lost`` vanish, which is told one pump later.
+    def pump(self, host: Host, lost: Any = (), *, told: bool = True) -> int:
+        """Pump and check; return how many frames there were.
 
-        Returns how many frames there were.
+        The frames of the seats in ``lost`` vanish; a later pump is ``told`` of it.
         """
-        whole = {seat for seat in host.seats.values() if seat.late}
+        whole = {seat for seat in host.seats.values() if seat.late and told}
         for seat in whole:
             for frame in seat.late:
                 host.runtime.failed(seat.session, frame)
@@ -299,11 +299,27 @@ class Play:
         for host in self.hosts:
             self.pump(host)
             self._check_whole(host)
+        self._check_hooks()
         for space in self.spaces:
             numbers = self.rows.numbers(space)
             assert numbers == [*range(1, len(numbers) + 1)]
         everything = repr(self.rows.dump(*self.spaces))
         assert not [word for word in self.forgotten if word in everything]
+
+    def _check_hooks(self) -> None:
+        """A starting session finds what a process made for it, or makes it itself."""
+        if self.world.kind != "sqlite":
+            return
+        oracle = self.oracle()
+        for host in self.hosts:
+            for seat in [one for one in host.seats.values() if one.wants("context")]:
+                db = host.store._db
+                found = read_context(db, self.roots.everything, seat.who)
+                try:
+                    expected = oracle.derive("context", seat.who)
+                except Faulty:
+                    continue
+                assert seat.person is None or comparable("context", found) == expected
 
     def _calm(self, host: Host) -> None:
         for _ in range(40):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tests.support.memory_model import Oracle
     from tests.support.memory_play import Play
 
+DERIVED = ("context", "digest", "status")
 SCOPES = ("space", "user", "session")
 
 
