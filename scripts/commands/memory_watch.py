@@ -24,12 +24,18 @@ from scripts.commands.memory_door import (
     whereabouts,
 )
 from scripts.commands.memory_look import summary
-from scripts.swarm_v2.memory.document import SCOPES
+from scripts.swarm_v2.memory.changes import ChangeSet
+from scripts.swarm_v2.memory.document import MISSING, SCOPES
 from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.memory.frames import SyncFrame, parse
+from scripts.swarm_v2.memory.watch_view import ViewKey, WatchView, view_key
+from scripts.swarm_v2.scope_key import DirtyKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from scripts.swarm_v2.memory.address import InstanceKey
+    from scripts.swarm_v2.memory.frames import Remove, Upsert
     from scripts.swarm_v2.memory.library import Memory
 
 INDEX = "index"
@@ -53,7 +59,7 @@ def watch(
         if not document_id and not scope:
             scopes = list(SCOPES)
         # Without an id the links are how memories are found, and no news of their own.
-        told = _Told(_say_json if as_json else _say_line, "" if document_id else INDEX)
+        told = _Told(here.space, _say_json if as_json else _say_line, "" if document_id else INDEX)
         try:
             _follow(here, document_id or INDEX, scopes, told)
         except KeyboardInterrupt:
@@ -95,47 +101,57 @@ def _started(memory: Memory, document_id: str, scopes: list[str]) -> list[Mappin
 class _Told:
     """What was printed, so that neither a new connection nor a second watch says it again."""
 
-    def __init__(self, say: Callable[[Mapping[str, object]], None], hidden: str = "") -> None:
-        self._say, self._hidden = say, hidden
-        self._known: dict[tuple[str, str], int] = {}
+    def __init__(
+        self, space: str, say: Callable[[Mapping[str, object]], None], hidden: str = ""
+    ) -> None:
+        self._space, self._say, self._hidden = space, say, hidden
+        self._view = WatchView()
         self.began = False
 
     def begin(self, frames: list[Mapping[str, object]]) -> None:
         """Take what a connection shows at first: at the very first one it is no news."""
-        shown = {_name(entry) for frame in frames for entry in _entries(frame, "upserts")}
-        if self.began:
-            for scope, document_id in self._known.keys() - shown:
-                self._gone({"id": document_id, "scope": scope})
+        shown = WatchView()
         for frame in frames:
-            self.take(frame)
+            shown.apply(parse(frame))
+        upserts = tuple(entry for _, entry in shown)
+        self._take(SyncFrame(self._space, 1, 0, 0, upserts, reset=True))
         if not self.began:
             typer.echo("watching", err=True)
         self.began = True
 
     def take(self, frame: Mapping[str, object]) -> None:
-        for entry in _entries(frame, "upserts"):
-            name, seq = _name(entry), int(str(entry["seq"]))
-            news = self._known.get(name, 0) < seq
-            self._known[name] = seq
-            if news:
-                self._print({"change": "forget" if entry.get("deleted") else "set", **entry})
-            if entry.get("deleted"):
-                del self._known[name]
-        for entry in _entries(frame, "removes"):
-            if _name(entry) in self._known:
-                self._gone(entry)
+        self._take(parse(frame))
 
-    def _gone(self, entry: Mapping[str, object]) -> None:
-        del self._known[_name(entry)]
-        self._print({"change": "gone", **entry})
+    def _take(self, frame: SyncFrame) -> None:
+        before, changes = dict(self._view), ChangeSet()
+        entries: list[Upsert | Remove] = [*frame.upserts, *frame.removes]
+        touched = dict.fromkeys([*before, *(view_key(entry) for entry in entries)])
+        # By the names of their scopes: what is told is this session's own.
+        changes.capture(self._space, [DirtyKey(key.instance, key.id) for key in touched], self._at)
+        changed = self._view.apply(frame)
+        if not self.began:
+            return
+        places = changes.compare(self._at)
+        for key in changed:
+            paths = [[*one.path] for one in places if one.key[1:] == key[1:]]
+            self._print(key, before.get(key), paths)
 
-    def _print(self, change: Mapping[str, object]) -> None:
-        if self.began and change["id"] != self._hidden:
-            self._say(change)
+    def _at(self, key: InstanceKey) -> object:
+        entry = self._view.get(ViewKey("", key.scope_key, key.id))
+        return MISSING if entry is None or entry.deleted else entry.value
 
-
-def _name(entry: Mapping[str, object]) -> tuple[str, str]:
-    return str(entry["scope"]), str(entry["id"])
+    def _print(self, key: ViewKey, before: Upsert | None, paths: list[list[str]]) -> None:
+        entry = self._view.get(key)
+        if key.id == self._hidden or (entry is None and (before is None or before.deleted)):
+            return
+        told: dict[str, object] = {"change": "gone", "id": key.id, "scope": key.instance}
+        if entry is not None:
+            told |= {"change": "forget" if entry.deleted else "set", "seq": entry.seq}
+        if entry is not None and not entry.deleted:
+            told["value"] = entry.value
+            if before is not None and not before.deleted:
+                told["changed"] = paths
+        self._say(told)
 
 
 def _say_json(change: Mapping[str, object]) -> None:
@@ -151,11 +167,6 @@ def _say_line(change: Mapping[str, object]) -> None:
 def _write(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
-
-
-def _entries(frame: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
-    found = frame.get(name, [])
-    return found if isinstance(found, list) else []
 
 
 def _is_read(wait_s: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 
 from tests.support.memory_cli import Watcher
@@ -23,6 +24,25 @@ def test_a_watcher_is_told_each_change_of_a_memory_once(cli, home, project, runt
         watcher.process.send_signal(signal.SIGINT)
         assert watcher.process.wait(20) == 0
         assert watcher.process.stderr.read() == ""
+
+
+def test_a_change_in_json_names_the_places_that_are_different(cli, home, project, runtime, either):
+    cli("put", "plan", '{"steps": ["a", "b"], "by": "me", "n": 1}')
+    with Watcher(home, project, runtime, "plan", "--json") as watcher:
+        cli("edit", "plan", '{"steps": ["a", "c", "d"], "by": "me", "n": true}')
+        told = json.loads(watcher.line())
+        assert told.pop("seq")
+        assert sorted(told.pop("changed")) == [["n"], ["steps", "1"], ["steps", "2"]]
+        assert told == {
+            "change": "set",
+            "id": "plan",
+            "scope": "space",
+            "value": {"steps": ["a", "c", "d"], "by": "me", "n": True},
+        }
+        cli("forget", "plan")
+        assert json.loads(watcher.line())["change"] in ("forget", "gone")
+        cli("put", "plan", "anew")
+        assert "changed" not in json.loads(watcher.line()), "nothing stood there"
 
 
 def test_a_watcher_outlives_the_server_and_misses_nothing(cli, home, project, runtime):
