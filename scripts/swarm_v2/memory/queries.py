@@ -7,13 +7,14 @@ from scripts.swarm_v2.memory.document import check_id, check_space
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.loader import DocumentLoader, own_instance
 from scripts.swarm_v2.memory.overlay import Overlay
-from scripts.swarm_v2.memory.selectors import Selector, compile_schema
+from scripts.swarm_v2.memory.selectors import Selector, compile_schema, moved
 from scripts.swarm_v2.memory.traversal import (
     MissLedger,
     SchemaMemo,
     SchemaTracker,
     Step,
     Traverser,
+    target,
 )
 from scripts.swarm_v2.memory.values import ValueBuilder
 from scripts.swarm_v2.scope_key import DirtyKey
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 
     from scripts.swarm_v2.memory.address import Address
+    from scripts.swarm_v2.memory.selectors import Reached
     from scripts.swarm_v2.memory.store import Document, DocumentStore
     from scripts.swarm_v2.scope_key import Identity
+
+    _News = dict[Selector, tuple[Reached, ...]]
 else:
     from hooks.record import NamedTuple
 
@@ -110,13 +114,15 @@ class TrackedQuery:
             return False
         loader = self._loader()
         documents = loader.load_instances(affected)
+        known = {key: self._news(key, documents[key]) for key in affected}
         for key in affected:
-            self.misses.release(key)
+            if known[key] is None:
+                self.misses.release(key)
         steps: list[Step] = []
         for key in affected:
             if documents[key] is None:  # it was there, and retention took the very row
                 self.entities.pop(DirtyKey(key.scope_key, key.id))
-            steps += self._again(key, documents[key])
+            steps += self._again(key, documents[key], known[key] or {})
         self.memo = SchemaMemo()
         self._walk(steps, loader)
         self.loader.merge_from(loader)
@@ -166,10 +172,31 @@ class TrackedQuery:
         keys = dict.fromkeys(InstanceKey(space, key, document_id) for key, document_id in dirty)
         return [key for key in keys if key in self.tracker or key in self.misses]
 
-    def _again(self, key: InstanceKey, document: Document | None) -> list[Step]:
+    def _news(self, key: InstanceKey, document: Document | None) -> _News | None:
+        """Return, by selector, the links that a changed document did not have before.
+
+        None where it has to be walked anew: it was or is not there, or a link to what is missed
+        was taken out of it, and something else in it may lead there too.
+        """
+        before = self.entities.get(DirtyKey(key.scope_key, key.id))
+        if before is None or document is None or before.deleted or document.deleted:
+            return None
+        news: _News = {}
+        missed = self.misses.missed_by(key)
+        for selector in self.tracker.selectors(key):
+            found = moved(before.value, document.value, selector)
+            if found is None:
+                return None
+            news[selector], went = found
+            space, identity = key.space, self.identity
+            if missed and any(target(space, one.link, identity) in missed for one in went):
+                return None
+        return news
+
+    def _again(self, key: InstanceKey, document: Document | None, news: _News) -> list[Step]:
         steps = [
-            Step(key, selector, self.tracker.hops(key, selector), None, again=True)
-            for selector in self.tracker.selectors(key)
+            Step(key, one, self.tracker.hops(key, one), None, True, news.get(one))
+            for one in self.tracker.selectors(key)
         ]
         if document is not None:  # a miss that is still one stays with its referrers
             steps += [Step(key, selector) for selector in self.misses.resolve(key)]

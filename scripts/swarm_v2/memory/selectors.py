@@ -10,7 +10,7 @@ of its schema into each branch, which may replace them; what any branch takes is
 
 from __future__ import annotations
 
-from scripts.swarm_v2.memory.document import LINK, MISSING, at, is_link, parse_link
+from scripts.swarm_v2.memory.document import LINK, MISSING, at, is_link, parse_link, same
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.wire_json import dumps
 
@@ -183,6 +183,57 @@ def reach(value: object, selector: Selector) -> list[Reached]:
     if found is MISSING or rest:
         return []
     return _inside(found, selector.schema)
+
+
+def moved(
+    before: object, after: object, selector: Selector
+) -> tuple[tuple[Reached, ...], tuple[Reached, ...]] | None:
+    """Return the links that a selector follows in ``after`` alone, and those in ``before`` alone.
+
+    A link that is followed for another reason than before may be among both. None where the two
+    are not compared: behind branches, and where the path leads to a link.
+    """
+    one, rest = locate(before, selector.path)
+    other, left = locate(after, selector.path)
+    if selector.schema.branching or rest or left or is_link(one) or is_link(other):
+        return None
+    went: list[Reached] = []
+    came: list[Reached] = []
+    heap = [(one, other, selector.schema)]
+    while heap:
+        old, new, wanted = heap.pop()
+        if _is_inner(old, new):
+            heap += _pairs(old, new, wanted)
+        elif old is not new and not same(old, new):
+            went += _inside(old, wanted)
+            came += _inside(new, wanted)
+    return tuple(came), tuple(went)
+
+
+def _is_inner(old: object, new: object) -> bool:
+    """Say whether two values are compared part by part."""
+    if isinstance(old, dict):
+        return isinstance(new, dict) and LINK not in old and LINK not in new
+    return isinstance(old, list) and isinstance(new, list)
+
+
+def _pairs(old: Any, new: Any, wanted: Schema) -> list[tuple[object, object, Schema]]:
+    """Return what stands at each place that is not the very same object; MISSING for none."""
+    if old is new or not wanted.accepts(new):
+        return []
+    if isinstance(new, list):
+        if wanted.items is None:
+            return []
+        size = max(len(old), len(new))
+        old, new = ([*one, *[MISSING] * (size - len(one))] for one in (old, new))
+        each = zip(old, new, strict=True)
+        return [(one, other, wanted.items) for one, other in each if one is not other]
+    found = []
+    for name in {**old, **new}:
+        one, other, schema = old.get(name, MISSING), new.get(name, MISSING), wanted.member(name)
+        if one is not other and schema is not None:
+            found.append((one, other, schema))
+    return found
 
 
 def _inside(value: object, schema: Schema) -> list[Reached]:

@@ -122,7 +122,8 @@ class Step(NamedTuple):
     """One part of one instance to walk.
 
     ``referrer`` is the instance whose link led there; None for a root, which is tracked whether
-    it is there or not. ``again`` walks it although it is tracked.
+    it is there or not. ``again`` walks it although it is tracked; where ``links`` is not None,
+    those of its links alone, since the others were walked and are as they were.
     """
 
     key: InstanceKey
@@ -130,6 +131,7 @@ class Step(NamedTuple):
     hops: int = 0
     referrer: InstanceKey | None = None
     again: bool = False
+    links: tuple[Reached, ...] | None = None
 
 
 class Traverser:
@@ -170,7 +172,8 @@ class Traverser:
         fresh = self.tracker.add(step.key, step.selector, step.hops)
         if document is None or document.deleted or not (fresh or step.again):
             return []
-        follow = (self._follow(step, one) for one in reach(document.value, step.selector))
+        links = reach(document.value, step.selector) if step.links is None else step.links
+        follow = (self._follow(step, one) for one in links)
         return [one for one in follow if one is not None]
 
     def _follow(self, step: Step, reached: Reached) -> Step | None:
@@ -186,4 +189,4 @@ class Traverser:
         covered = self.tracker.covers(space, reached.link, reached.selector, identity)
         if covered and self.tracker.hops(key, reached.selector) <= hops:
             return None
-        return Step(key, reached.selector, hops, step.key, False)  # none left out: a hot path
+        return Step(key, reached.selector, hops, step.key, False, None)  # whole: a hot path

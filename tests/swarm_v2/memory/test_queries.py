@@ -205,6 +205,30 @@ def test_a_refresh_asks_the_store_for_no_more_than_what_changed(space: Space) ->
     assert tracked.result["3"] == {"n": 33}  # type: ignore[index]
 
 
+def test_of_a_patched_index_only_the_links_that_changed_are_walked(space: Space) -> None:
+    for number in range(20):
+        space.put(f"memory/{number}", {"n": number})
+    space.put("index", {str(number): link(f"memory/{number}") for number in range(20)})
+    tracked = ask(space, "index", A1)
+    space.put("memory/new", {"n": "new"})
+    tracked.refresh(space.patch("index", {"new": link("memory/new"), "3": None}))
+    assert tracked.reads == 2
+    assert tracked.result["new"] == {"n": "new"}  # type: ignore[index]
+
+
+def test_what_an_unchanged_link_misses_is_missed_on_and_what_a_gone_one_did_is_not(
+    space: Space,
+) -> None:
+    space.put("index", {"x": link("x"), "y": link("y"), "also": link("y")})
+    tracked = ask(space, "index", A1)
+    tracked.refresh(space.patch("index", {"z": "text"}))
+    assert missed(tracked) == {DirtyKey("space", "x"), DirtyKey("space", "y")}
+    tracked.refresh(space.patch("index", {"x": None, "y": None}))
+    assert missed(tracked) == {DirtyKey("space", "y")}
+    assert tracked.refresh(space.put("y", {"n": 1}))
+    assert tracked.result == {"z": "text", "also": {"n": 1}}
+
+
 def test_the_narrow_query_of_an_index_sleeps_through_its_bodies(space: Space) -> None:
     space.put("memory/x", {"text": "long"})
     entry = {"title": "t", "summary": "s", "memory": link("memory/x")}

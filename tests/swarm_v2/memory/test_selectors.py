@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -16,8 +17,10 @@ from scripts.swarm_v2.memory.selectors import (
     compile_schema,
     kinds,
     locate,
+    moved,
     reach,
 )
+from tests.support import graphs
 from tests.support.documents import link
 
 quick = settings(deadline=None, max_examples=100)
@@ -208,3 +211,34 @@ def test_one_selector_covers_another_only_if_it_follows_all_that_the_other_does(
         assert {x.link.id for x in reach(value, other)} <= {x.link.id for x in reach(value, one)}
     assert one.covers(one)
     assert Selector((), EVERYTHING).covers(other)
+
+
+@quick
+@given(graphs.values, graphs.values, graphs.schemas(branches=True), graphs.steps, st.booleans())
+def test_what_moved_leads_from_the_links_of_one_value_to_those_of_another(
+    before: Any, other: Any, schema: Any, path: list[str], shares: bool
+) -> None:
+    after = {"a": other, "b": before} if shares else other
+    before = {"a": 1, "b": before} if shares else before
+    selector = Selector(tuple(path), compile_schema(schema))
+    found = moved(before, after, selector)
+    if found is not None:
+        came, went = map(Counter, found)
+        assert Counter(reach(before, selector)) - went + came == Counter(reach(after, selector))
+
+
+def test_a_link_that_stays_is_none_that_moved() -> None:
+    stays = {"x": link("x"), "y": [link("y")]}
+    came, went = moved(stays, {**stays, "y": [link("y"), link("z")]}, Selector((), EVERYTHING)) or (
+        (),
+        (),
+    )
+    assert [one.link.id for one in came] == ["z"]
+    assert went == ()
+    everything = Selector((), EVERYTHING)
+    assert moved({**stays, "z": link("z")}, {**stays}, everything) == ((), came)
+
+
+@pytest.mark.parametrize("value", [link("x"), {"a": link("x")}])
+def test_where_a_link_stands_on_the_way_nothing_is_compared(value: object) -> None:
+    assert moved({"a": {"b": 1}}, value, Selector(("a", "b"), EVERYTHING)) is None
