@@ -15,7 +15,7 @@ import sys
 import uuid
 from typing import TYPE_CHECKING
 
-from bench import doors, guards, service
+from bench import doors, guards, scoped_memory, service
 from bench.measure import PYTHON, Case, Job, measure, peak_bytes, syncs, wall_s
 from bench.workload import FOLDER, MB, PROJECT, Bench, make_transcript
 from tests.support.git import make_repo
@@ -176,15 +176,21 @@ def self_test() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=25)
-    rounds = parser.parse_args().rounds
-    bed = Bed()
+    parser.add_argument("--only", choices=("memory",), help="scoped memory alone")
+    args = parser.parse_args()
+    rounds = args.rounds
     print(f"{PYTHON}, {platform.python_version()}, load {os.getloadavg()[0]:.1f}", flush=True)
+    if args.only:
+        scoped_memory.measure(rounds, row, verdict)
+        return
+    bed = Bed()
     events(rounds, bed)
     guards.measure_guards(rounds, row, verdict)
     doors.measure(max(3, rounds // 8), row, verdict, dict(os.environ))
     scanning(max(3, rounds // 4), bed)
     service.measure(max(3, rounds // 4), row, verdict)
     service.measure_stops(row, verdict)
+    scoped_memory.measure(rounds, row, verdict)
     archiving(max(3, rounds // 8))
     self_test()
 
