@@ -98,12 +98,8 @@ class DocumentLoader:
         key = self.key_of(address)
         return self.load_instances((key,))[key]
 
-    def load_many(self, addresses: Iterable[Address]) -> dict[InstanceKey, Document | None]:
-        """Return what ``load`` would for each, with one question to the store."""
-        return self.load_instances([self.key_of(address) for address in addresses])
-
     def load_instances(self, keys: Iterable[InstanceKey]) -> dict[InstanceKey, Document | None]:
-        """Return the document of each instance of this space."""
+        """Return the document of each instance of this space, with one question to the store."""
         answers: dict[InstanceKey, Document | None] = {}
         unknown: dict[DirtyKey, InstanceKey] = {}
         for key in keys:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.scope_key import Identity, Scope
 
 CACHED_DOCUMENTS = 50_000  # in the evaluation cache, over all spaces
+RETRY_S = 1.0  # before a graph is evaluated again for which the store was busy
 MOST_ROUNDS = 100  # of one pump: results that feed each other without end go on in the next
 
 
@@ -265,7 +266,7 @@ class MemoryRuntime:
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for a commit of anybody's in a space that has a session here."""
-        due = self._standing.due_s()
+        due = self.due_s()
         patience = timeout_s if due is None else min(timeout_s, due)
         return self.store.wait(self._feed.positions(), patience)
 
@@ -275,7 +276,11 @@ class MemoryRuntime:
 
     def due_s(self) -> float | None:
         """Return in how many seconds a pump has to run although nothing was committed."""
-        return 0.0 if self._is_cut else self._standing.due_s()
+        if self._is_cut or any(map(self.subscriptions.pending, self.registry.spaces())):
+            return 0.0
+        refused = [err.code for found in self.subscriptions.refused.values() for _, err in found]
+        waits = [self._standing.due_s(), RETRY_S if "store-busy" in refused else None]
+        return min((wait for wait in waits if wait is not None), default=None)
 
     def graph(self, space: str) -> GraphSnapshot | None:
         """Return what is recomputed for a space, as it is now; None where nobody wants anything."""

@@ -51,10 +51,6 @@ class Lease:
         """Take the lease, or prolong it; False where another's is live."""
         return self._store.acquire(self.space, self.holder, self._ttl_ms)
 
-    def renew(self) -> bool:
-        """Prolong a lease that is live; one that lapsed stays lapsed, and the answer is False."""
-        return self.live() and self.acquire()
-
     def release(self) -> bool:
         return self._store.release(self.space, self.holder)
 

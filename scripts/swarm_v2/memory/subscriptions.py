@@ -59,7 +59,6 @@ class SubscriptionServer:
         self._dirty: dict[str, set[DirtyKey]] = {}
         self._written: dict[str, dict[int, Session]] = {}
         self._marked: dict[str, int] = {}
-        self._noticed: set[str] = set()
         self._caches: WeakKeyDictionary[Session, SessionCache] = WeakKeyDictionary()
         self.evaluations = self.refreshes = self.withheld = 0
         self.refused: dict[str, list[tuple[Session, MemoryRefused]]] = {}
@@ -121,13 +120,12 @@ class SubscriptionServer:
         if writer is not None:
             self._written.setdefault(space, {})[change.seq] = writer
 
-    def lease_returned(self, space: str) -> None:
-        """Have the next ``flush`` look at the sessions whose lease had lapsed."""
-        self._noticed.add(space)
-
     def pending(self, space: str) -> bool:
-        """Say whether ``flush`` has anything to do that it was told of (a lapse it finds out)."""
-        if space in self._dirty or space in self._noticed:
+        """Say whether ``flush`` has anything to do that it was told of.
+
+        That a lease lapsed or is back, each ``flush`` finds out by itself.
+        """
+        if space in self._dirty:
             return True
         refused = {session for session, _ in self.refused.get(space, ())}
         mine = [one for one in self._registry.of(space) if one not in refused]
@@ -144,7 +142,6 @@ class SubscriptionServer:
         flush; the others get theirs.
         """
         dirty, written = self._dirty.pop(space, set()), self._written.pop(space, {})
-        self._noticed.discard(space)
         refusals: list[tuple[Session, MemoryRefused]] = []
         frames: list[tuple[Session, SyncFrame]] = []
         for session in self._registry.of(space):

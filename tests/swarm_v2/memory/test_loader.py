@@ -94,10 +94,10 @@ def test_many_are_one_question_and_each_is_asked_once(space: Space) -> None:
     space.put("a", 1)
     load = loader(space)
     asked = [mine(space, name, "space") for name in ("a", "b", "a")]
-    found = load.load_many(asked)
+    found = load.load_instances(map(load.key_of, asked))
     assert [value(found[load.key_of(one)]) for one in asked] == [1, None, 1]
     assert load.loads == 2
-    load.load_many(asked)
+    load.load_instances(map(load.key_of, asked))
     assert load.loads == 2
 
 
@@ -156,14 +156,14 @@ def test_a_loader_shared_with_another_identity_hands_over_the_space_s_rows_alone
     space.put("preferences", "B", "user", B1)
     load = loader(space, A1)
     addresses = [mine(space, "index", "space"), mine(space), mine(space, "notes", "session")]
-    load.load_many(addresses)
+    load.load_instances(map(load.key_of, addresses))
     theirs = load.shared_with(B1)
     assert value(theirs.load(addresses[0])) == 1
     assert theirs.loads == 0
     assert value(theirs.load(addresses[1])) == "B"
     assert {one.scope_key for one in theirs.present()} == {"space", of("user", B1)}
     again = load.shared_with(A1)
-    again.load_many(addresses)
+    again.load_instances(map(again.key_of, addresses))
     assert again.loads == 0
 
 

@@ -250,6 +250,26 @@ def test_notes_that_are_added_to_have_their_form_from_the_first_on(runtime, pers
     assert len(value) > 1
 
 
+def test_what_did_not_arrive_is_due_at_once_though_nobody_commits(runtime, person):
+    a = person(A, "1")
+    runtime.commit(a, written("x", "one"), AT)
+    shown = runtime.watch(a, "w", "x", "space")
+    runtime.pump()
+    assert runtime.due_s() is None
+    runtime.failed(a, shown)
+    assert runtime.due_s() == 0.0
+    ((session, frame),) = runtime.pump()
+    assert (session, [one.value for one in frame.upserts]) == (a, ["one"])
+    assert runtime.due_s() is None
+
+
+@pytest.mark.parametrize(("code", "due"), [("store-busy", 1.0), ("store-damaged", None)])
+def test_a_graph_is_looked_at_again_where_only_the_time_was_wrong(runtime, person, code, due):
+    a = person(A, "1")
+    runtime.subscriptions.refused[PROJ] = [(a, MemoryRefused(code, "not now"))]
+    assert runtime.due_s() == due
+
+
 @pytest.mark.parametrize("op", ["set", "patch", "delete", "erase"])
 @pytest.mark.parametrize("id", ["context", "digest", "status"])
 def test_nobody_writes_by_hand_what_is_derived(runtime, person, each_store, id, op):

@@ -59,5 +59,6 @@ def test_the_example_runs_as_it_stands(home):
     assert names["found"]["value"] == {"style": "dry"}
     assert names["context"]["id"] == "context"
     assert names["edit"].seq
+    assert any(row["node"] == "context" for row in names["graph"]["rows"])
     assert names["page"] == {"documents": [], "next": ""}
     assert names["news"] == []
