@@ -146,8 +146,12 @@ class Oracle:
             told = {"style": style, "verbosity": verbosity, "sections": list(wanted)}
         except Faulty:
             told = None
+        try:
+            shared = self._digest(who)
+        except Faulty:
+            shared = comparable("digest", self.result("digest", who))
         return {
-            "shared": self._digest(who),
+            "shared": shared,
             "own": len(_links(self.read("index", "user", who))),
             "preferences": told,
             "errors": sorted(node for node, _ in self.faults(who)),

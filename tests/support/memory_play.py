@@ -36,7 +36,6 @@ class Play:
         self.roots = Roots(self.space, (), f"person{number}", f"fleet{number}")
         self.spaces = (self.space, self.roots.person, self.roots.fleet)
         self.people = [[Identity(one, s) for s in sessions] for one in principals]
-        self.everybody = [one for person in self.people for one in person]
         each = [(p, s, who) for p, some in enumerate(self.people) for s, who in enumerate(some)]
         self.owners: dict[str, tuple[int | None, int | None]] = {
             **{resolve_scope_key("user", who): (p, None) for p, _, who in each},
@@ -45,7 +44,6 @@ class Play:
         self.epoch = 0  # counts losses of the lease
         self.ran: dict[Any, Any] = {}
         self.forgotten: set[str] = set()
-        self.words: dict[Any, set[str]] = {}
         self.hosts = [Host(self), Host(self)]
 
     def close(self) -> None:

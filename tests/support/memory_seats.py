@@ -141,8 +141,9 @@ class Host:
     def seat(self, person: int | None, session: int | None) -> Seat:
         place = (person, session)
         if place not in self.seats:
-            who = Identity() if person is None else self.play.people[person][session]
-            self.seats[place] = Seat(self, person, session, who)
+            number = None if session is None else session % 2
+            who = Identity() if person is None else self.play.people[person][number]
+            self.seats[place] = Seat(self, person, number, who)
         return self.seats[place]
 
     def schedulers(self) -> list[Any]:

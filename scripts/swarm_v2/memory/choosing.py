@@ -97,7 +97,7 @@ def _by_scope(links: Links, names: Mapping[Scope, str]) -> dict[str, Groups]:
     by_scope = {scope: found[name] for scope, name in names.items()}
     for slug, said in links.items():
         try:
-            groups = by_scope[said["memory"]["$link"].get("scope", SPACE)]  # type: ignore[index]
+            groups = by_scope[said["memory"]["$link"].get("scope") or SPACE]  # type: ignore[index]
             who = (said.get("cls"), said.get("severity"), said.get("priority"))
             if who in groups:
                 groups[who].append(slug)

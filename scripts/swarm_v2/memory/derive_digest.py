@@ -64,7 +64,7 @@ def counted(links: dict[str, dict[str, object]], name: str) -> dict[str, int]:
 def _scope(said: dict[str, object]) -> object:
     memory = said.get("memory")
     link = memory.get("$link") if isinstance(memory, dict) else None
-    return link.get("scope", SPACE) if isinstance(link, dict) else None
+    return link.get("scope") or SPACE if isinstance(link, dict) else None
 
 
 def _text(said: dict[str, object], name: str) -> str:
