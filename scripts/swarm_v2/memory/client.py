@@ -191,9 +191,8 @@ class RemoteMemory:
         self._kept.apply(self._last)
 
     def _begin_again(self) -> None:
-        """Set every watch again; what they show replaces what was kept."""
+        """Set every watch again; what the first one shows replaces all that was kept."""
         before, self._frames = self._frames, []
-        self._kept.clear()
         try:
             for address, schema, name in list(self._tracker.on_the_wire()):
                 self._talk.ask("watch", _fields(name, address, schema))

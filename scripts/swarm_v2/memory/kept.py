@@ -62,10 +62,6 @@ class Kept:
         self._roots = {instance_key(root, self._own) for root in roots}
         self.tidy(before - self._roots)
 
-    def clear(self) -> None:
-        """Forget what was brought; commits without a verdict stay."""
-        self.apply(SyncFrame(self._space, 1, 0, 0, reset=True))
-
     def whole(self, last: SyncFrame) -> SyncFrame:
         """Return all that watches brought as one frame, up to where ``last`` is."""
         upserts = tuple(entry for _, entry in self._view)

@@ -184,8 +184,10 @@ def test_a_refused_write_is_rolled_back_and_no_other(server, client):
 
 def test_an_erased_document_is_a_tombstone_for_its_watcher_too(client):
     a, b = client(A), client(B)
-    a.commit(written("x", "words"))
     a.watch("w", "x")
+    assert a.read("x") is None
+    b.commit(written("x", "words"))
+    until(a, "x", "words")
     seq = b.commit({"writes": [{"id": "x", "op": "erase"}]})
     while a.read("x").get("deleted") is None:
         assert a.frames(WAIT_S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -120,10 +121,15 @@ def test_a_transaction_that_was_refused_sees_what_is_new_when_it_tries_again(cli
         assert a.read("count")["value"] == number * 10 + 1
 
 
-def test_a_transaction_waits_for_the_verdict_on_what_it_builds_on(client):
+def test_a_transaction_waits_for_the_verdict_on_what_it_builds_on(server, client):
     a = client(A)
+    a.commit(written("x", "before"))
+    a.watch("w", "x")
+    assert a.read("x")["value"] == "before"
+    server.process.send_signal(signal.SIGSTOP)
     verdicts = [a.propose(written("x", number)) for number in range(5)]
     with a.transaction() as edit:
+        server.process.send_signal(signal.SIGCONT)
         edit.write("x", edit.read("x") + 1)
     assert a.read("x")["value"] == 5
     assert edit.seq == verdicts[-1].seq() + 1
