@@ -9,7 +9,8 @@ from __future__ import annotations
 from scripts.swarm_v2.digest import short_digest
 from scripts.swarm_v2.memory.address import Address, InstanceKey
 from scripts.swarm_v2.memory.document import SCOPES, is_link, make_link, same
-from scripts.swarm_v2.memory.store import ABSENT, Basis, Seen, Write
+from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.memory.store import ABSENT, Basis, Document, Seen, Write
 from scripts.swarm_v2.scope_key import (
     SPACE,
     DirtyKey,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import NamedTuple
 
-    from scripts.swarm_v2.memory.store import Document, DocumentStore
+    from scripts.swarm_v2.memory.store import DocumentStore
     from scripts.swarm_v2.memory.transactions import Logged, Transaction
     from scripts.swarm_v2.scope_key import Identity, Scope
 
@@ -145,7 +146,7 @@ def present(store: DocumentStore, keys: Iterable[InstanceKey]) -> list[InstanceK
         by_space.setdefault(key.space, []).append(DirtyKey(key.scope_key, key.id))
     found = []
     for space, wanted in by_space.items():
-        for name, document in store.read_many(space, wanted).items():
+        for name, document in _read_all(store, space, wanted).items():
             if not document.deleted:
                 found.append(InstanceKey(space, *name))
     return found
@@ -210,8 +211,31 @@ def rows_of(
 ) -> dict[str, Document]:
     """Return the instances of a document that ``identity`` can reach, by their keys."""
     keys = [resolve_scope_key(one, identity) for one in SCOPES if can_resolve(one, identity)]
-    found = store.read_many(space, [DirtyKey(key, document_id) for key in keys])
+    found = _read_all(store, space, [DirtyKey(key, document_id) for key in keys])
     return {name.scope_key: document for name, document in found.items()}
+
+
+def _read_all(
+    store: DocumentStore, space: str, names: Sequence[DirtyKey]
+) -> dict[DirtyKey, Document]:
+    """As ``read_many``; what is damaged has no value, and the number of its head."""
+    try:
+        return store.read_many(space, names)
+    except MemoryRefused as refused:
+        if refused.code != "store-damaged":
+            raise
+    found = {}
+    for name in names:
+        try:
+            document = store.read(space, *name)
+        except MemoryRefused as refused:
+            if refused.code != "store-damaged":
+                raise
+            key = InstanceKey(space, *name)
+            document = Document(space, *name, store.heads([key])[key])
+        if document is not None:
+            found[name] = document
+    return found
 
 
 def below_redirects(rows: dict[str, Document], depth: Scope, identity: Identity) -> Scope:

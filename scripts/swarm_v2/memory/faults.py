@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scripts.swarm_v2.memory.document import at, same
+from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.instances import user_of
 from scripts.swarm_v2.memory.store import Write
 
@@ -42,7 +43,13 @@ def _patch(
     store: DocumentStore, space: str, fault: Fault, said: dict[str, str] | None
 ) -> tuple[Write, ...]:
     owner = user_of(fault.scope_key)
-    document = store.read(space, owner, FAULTS)
+    try:
+        document = store.read(space, owner, FAULTS)
+    except MemoryRefused as refused:
+        if refused.code != "store-damaged":
+            raise
+        told = {} if said is None else {fault.node: {fault.scope_key: said}}
+        return (Write(FAULTS, owner, "set", told),)
     value = document.value if document is not None and not document.deleted else {}
     before = at(value, (fault.node, fault.scope_key))
     if same(before, said) or (said is None and not before):

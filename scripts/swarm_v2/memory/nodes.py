@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scripts.swarm_v2.memory.derivations import ResultSlots, below_redirects, rows_of
+from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.instances import InstanceSet
 from scripts.swarm_v2.scope_key import scope_of
 
@@ -53,7 +54,13 @@ class Node:
         return None if depth == scope_of(scope_key) else self.instances.learn(depth, identity)
 
     def has_result(self, store: DocumentStore, scope_key: str) -> bool:
-        row = store.read(self.space, scope_key, self.derivation.output.id)
+        """Say whether a result is stored that can be read."""
+        try:
+            row = store.read(self.space, scope_key, self.derivation.output.id)
+        except MemoryRefused as refused:
+            if refused.code != "store-damaged":
+                raise
+            return False
         return row is not None and not row.deleted
 
     def instance(self, scope_key: str) -> Instance | None:

@@ -15,7 +15,7 @@ from scripts.swarm_v2.memory.preferences import (
 )
 from scripts.swarm_v2.memory.proposals import Asked, Proposal
 from scripts.swarm_v2.memory.store import ABSENT, Write
-from scripts.swarm_v2.scope_key import SESSION, USER, DirtyKey, can_resolve, resolve_scope_key
+from scripts.swarm_v2.scope_key import SESSION, USER, can_resolve, resolve_scope_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,8 +65,8 @@ class SeedMemo:
         unknown = {key: seed for key, seed in wanted.items() if key not in self._present}
         if not unknown:
             return []
-        asked = [DirtyKey(key.scope_key, key.id) for key in unknown]
-        found = {InstanceKey(space, *name) for name in self._store.read_many(space, asked)}
+        # By number alone: who has something that is damaged has it, and can put it right.
+        found = {key for key, seq in self._store.heads(unknown).items() if seq != ABSENT}
         self._present |= found
         return [seed for key, seed in unknown.items() if key not in found]
 

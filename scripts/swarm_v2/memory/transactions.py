@@ -192,7 +192,12 @@ class Transaction:
         missing = [key for key in dict.fromkeys(keys) if key not in self._found]
         for space in dict.fromkeys(key.space for key in missing):
             asked = [DirtyKey(key.scope_key, key.id) for key in missing if key.space == space]
-            found = self._store.read_many(space, asked, branch=self._branch)
+            try:
+                found = self._store.read_many(space, asked, branch=self._branch)
+            except MemoryRefused as refused:
+                if refused.code != "store-damaged":
+                    raise
+                continue  # which one it is comes out, and into the log, where that one is read
             for one in asked:
                 self._found[InstanceKey(space, *one)] = found.get(one)
 
@@ -212,7 +217,12 @@ class Transaction:
         key, path = self._key(address), address.path
         passed = {key}
         while True:
-            value = self._value(key)
+            try:
+                value = self._value(key)
+            except MemoryRefused as refused:
+                if log and refused.code == "store-damaged":
+                    self._note(key, path, schema)
+                raise
             link = parse_link(value) if is_link(value) else None
             if log and key not in self._pending:
                 self._note(key, () if link else path, True if link else schema)
@@ -225,8 +235,9 @@ class Transaction:
         scope, identity = scope_of(key.scope_key), self._identity or Identity()
         named = None if applies_to(key.scope_key, identity) else key.scope_key
         address = Address(key.space, key.id, scope, path, named)
-        document = self._found[key]
-        present = document is not None and not document.deleted
+        document = self._found.get(key)
+        # What is damaged was never found, and is there: the next write of it is news.
+        present = key not in self._found or (document is not None and not document.deleted)
         logged = None if scope == SPACE or self._identity is None else key
         seq = document.seq if document else ABSENT
         self._log.append(Logged(address, logged, seq, present, schema))

@@ -1,0 +1,74 @@
+"""A stored document that is damaged: whom it concerns, and how it is put right."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.memory_scenes import A, B, run, spoil, style, user
+
+DAMAGED = {
+    "preferences": (user(A), "preferences"),
+    "notes of another session": (run(A, "a3"), "notes"),
+    "index": (user(A), "index"),
+    "context": (user(A), "context"),
+    "where the context is": ("space", "context"),
+    "digest": ("space", "digest"),
+    "faults": (user(A), "faults"),
+}
+
+
+def people(scene):
+    return scene.here(A, "a1"), scene.here(A, "a3"), scene.here(B, "b1")
+
+
+def watch_all(everybody):
+    for one in everybody:
+        for id, scope in (("context", "space"), ("status", "user"), ("digest", "space")):
+            one.watch(id, scope)
+
+
+def put_right(scene, what):
+    """Write what a person has by hand; what is derived, its next run writes."""
+    if what == "preferences":
+        scene.apart(A, "a2").save("preferences", "user", style("mended"))
+    elif what == "notes of another session":
+        scene.apart(A, "a3").save("notes", "session", {"goals": ["mended"]})
+    elif what == "index":
+        scene.apart(A, "a2").save("index", "user", {"links": {}})
+
+
+@pytest.mark.parametrize("when", ["found at the start", "found on the way"])
+@pytest.mark.parametrize("what", DAMAGED)
+def test_what_is_damaged_concerns_its_owner_alone_and_is_replaced_by_what_is_written(
+    scene, what, when
+):
+    everybody = people(scene)
+    mine, theirs = scene.apart(A, "a2"), scene.apart(B, "b2")
+    mine.save("preferences", "user", style("dry"))
+    mine.remember("own", "a note of one's own", "user")
+    theirs.remember("first", "there from the first")
+    if what.startswith("notes"):
+        scene.apart(A, "a3").save("notes", "session", {"goals": ["ship"]})
+    if not what.startswith("notes") or when == "found on the way":
+        watch_all(everybody)
+    if what == "faults":
+        mine.save("preferences", "user", {"style": 7})
+        scene.pump()
+        mine.save("preferences", "user", style("dry"))
+    if when == "found at the start":
+        scene.restart()
+    spoil(scene.world, *DAMAGED[what])
+    if when == "found at the start":
+        everybody = people(scene)
+        watch_all(everybody)
+    a1, a3, b1 = everybody
+    theirs.remember("second", "the news")
+    assert b1 in scene.pump()
+    assert "the news" in b1.value("context", "space")["text"]
+    assert b1.value("status", "user")["shared"]["memories"] == 2
+    put_right(scene, what)
+    scene.pump()
+    for one in (a1, a3):
+        assert "the news" in one.value("context", "space")["text"]
+    if what in ("preferences", "notes of another session"):
+        assert "mended" in a3.value("context", "space")["text"]
