@@ -52,13 +52,16 @@ class Machine(RuleBasedStateMachine):
         principals=st.sampled_from(CASTS).flatmap(st.permutations),
         sessions=st.sampled_from(SESSIONS),
         watchers=st.lists(st.tuples(who, st.sampled_from(WATCHED[:6])), min_size=1, max_size=4),
+        crowds=st.lists(st.sampled_from([WATCHED[0], WATCHED[3]]), max_size=2, unique_by=id),
     )
-    def begin(self, principals: Any, sessions: Any, watchers: Any) -> None:
+    def begin(self, principals: Any, sessions: Any, watchers: Any, crowds: Any) -> None:
         self.play = Play(self.world, principals, sessions)
         self.number = 0
-        self.sure: dict[Any, set[str]] = {}
+        self.sure: dict[Any, tuple[Any, Any, set[str]]] = {}  # what a person had kept, and where
         for place, wanted in watchers:
             self.watch(place, wanted)
+        for wanted in crowds:
+            self.crowd(0, wanted)
 
     @rule(moves=st.lists(SAYING, min_size=1, max_size=5))
     def say(self, moves: Any) -> None:
@@ -108,16 +111,20 @@ class Machine(RuleBasedStateMachine):
         key = resolve_scope_key(scope, seat.who)
         value = {"text": f"{word} is so", "at": iso(self.play.now), **more}
         writes = [_asked(one, scope) for one in writes_for(slug, value, key, scope)]
-        self.sure.setdefault((key, slug), set()).add(word)
+        self.sure.setdefault((key, slug), (place, scope, set()))[2].add(word)
         assert isinstance(self.play.commit(seat, writes), int)
 
-    def forget(self, place: Any, slug: str, scope: Any, how: str) -> None:
-        seat = self.seat(place)
-        key = resolve_scope_key(scope, seat.who)
+    def forget(self, number: int, how: str) -> None:
+        if not self.sure:
+            return
+        key, slug = sorted(self.sure)[number % len(self.sure)]
+        place, scope, words = self.sure[(key, slug)]
         writes = erased(slug, key) if how == "erase" else [unlinked(slug, key)]
-        assert isinstance(self.play.commit(seat, [_asked(one, scope) for one in writes]), int)
+        asked = [_asked(one, scope) for one in writes]
+        assert isinstance(self.play.commit(self.seat(place), asked), int)
         if how == "erase":
-            self.play.forgotten |= self.sure.pop((key, slug), set())
+            self.play.forgotten |= words
+            del self.sure[(key, slug)]
 
     def link(self, place: Any, slug: str, scope: str) -> None:
         """Link from the project's index to what each has for itself, or nobody has."""
@@ -189,7 +196,7 @@ class Machine(RuleBasedStateMachine):
         writes = [unlinked(slug, key)] if gone else writes
         space = {"person": play.roots.person, "fleet": play.roots.fleet, "space": play.space}
         if where == "space":
-            self.sure.setdefault((key, slug), set()).add(word)
+            self.sure.setdefault((key, slug), ((0, person, 0), scope, set()))[2].add(word)
         commit = Commit("system", tuple(writes), at=iso(play.now))
         play.hosts[1].store.commit(space[where], commit)
 
@@ -205,9 +212,15 @@ class Machine(RuleBasedStateMachine):
         """Somebody who proved to be nobody watches."""
         self.play.watch(self.play.hosts[host].seat(None, None), "it", wanted)
 
-    def keep(self, place: Any, id: str, scope: Any) -> None:
+    def keep(self, place: Any, id: str, scope: Any, takes: bool, lapses: bool) -> None:
         seat = self.seat(place)
+        if takes:
+            self.play.lose_lease(thief=False)
         self.play.keep(seat.host, DirtyKey(resolve_scope_key(scope, seat.who), id))
+        self.play.pump(seat.host)
+        if lapses:
+            self.play.lose_lease(thief=False)
+            self.play.pump(seat.host)
 
     def unwatch(self, place: Any, number: int) -> None:
         seat = self.seat(place)

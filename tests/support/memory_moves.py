@@ -86,7 +86,7 @@ SAYING = st.one_of(
     _move("write", place=who, id=ids, scope=scopes, op=ops, value=values),
     _move("remember", **_remember),
     _move("remember", **_remember),
-    _move("forget", place=who, slug=slugs, scope=scopes, how=st.sampled_from(["unlink", "erase"])),
+    _move("forget", number=st.integers(0, 9), how=st.sampled_from(["unlink", "erase", "erase"])),
     _move("link", place=who, slug=slugs, scope=_own),
     _move("litter", place=who, scope=scopes, what=st.sampled_from(LITTER)),
     _move(
@@ -123,11 +123,14 @@ TROUBLE = st.one_of(
     _move("return_lease"),
     _move("restart", host=_one_of_two, crash=st.booleans()),
     _move("retire", place=who, anew=st.booleans()),
+    _move("lose_lease", thief=st.just(False)),
     _move(
         "keep",
         place=who,
         id=st.sampled_from(["preferences", "index", "memory/x"]),
         scope=scopes,
+        takes=st.booleans(),
+        lapses=st.booleans(),
     ),
     _move("settle"),
 )

@@ -230,8 +230,8 @@ class _Run:
         writers = [scheduler.writers.writers(logged.address) for logged in log]
         scheduler.fed(node, set().union(*writers) - {node.name})
         if instance.fault is not None or not instance.faults_read:
-            key = self._reader.scope_key
-            self._commit(clearing(scheduler.store, scheduler.space, node.name, key))
+            keys = chain(scope, self._identity)
+            self._commit(clearing(scheduler.store, scheduler.space, node.name, keys))
             instance.fault, instance.faults_read = None, True
         if not instance.is_clean:
             scheduler.ready(self._reader)
