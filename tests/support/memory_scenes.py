@@ -260,11 +260,13 @@ class Scene:
         self.runtime.close()
 
 
-def spoil(world: World, scope_key: str, id: str) -> None:
-    """Damage what is stored of one instance, behind the store's back."""
+def spoil(world: World, scope_key: str, id: str, *, head: bool = False) -> None:
+    """Damage what is stored of one instance, or its very head, behind the store's back."""
+    field = json.dumps(["", scope_key, id], separators=(",", ":"))
     if world.kind == "sqlite":
-        said = "UPDATE revision SET value = '{' WHERE id = ? AND scope_key = ?"
-        world.sql(said, id, scope_key)
+        said = "UPDATE head SET op = 'gone'" if head else "UPDATE revision SET value = '{'"
+        world.sql(f"{said} WHERE id = ? AND scope_key = ?", id, scope_key)
+    elif head:
+        world.ask("HSET", world.key("head"), field, "x set r 0 1 0")
     else:
-        field = json.dumps(["", scope_key, id], separators=(",", ":"))
         world.ask("LSET", world.key(f"revisions:{field}"), "-1", "x")

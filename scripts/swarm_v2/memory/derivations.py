@@ -11,6 +11,7 @@ from scripts.swarm_v2.memory.address import Address, InstanceKey
 from scripts.swarm_v2.memory.document import SCOPES, is_link, make_link, same
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.store import ABSENT, Basis, Document, Seen, Write
+from scripts.swarm_v2.memory.transactions import head_of
 from scripts.swarm_v2.scope_key import (
     SPACE,
     DirtyKey,
@@ -231,8 +232,7 @@ def _read_all(
         except MemoryRefused as refused:
             if refused.code != "store-damaged":
                 raise
-            key = InstanceKey(space, *name)
-            document = Document(space, *name, store.heads([key])[key])
+            document = Document(space, *name, head_of(store, InstanceKey(space, *name)))
         if document is not None:
             found[name] = document
     return found

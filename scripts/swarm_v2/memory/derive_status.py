@@ -24,10 +24,10 @@ def run(tx: Transaction, roots: Roots) -> object:
     ``errors`` are ``{"node", "scope", "code", "sentence"}`` of results that could not be made
     for this person or for the space: the last good ones are shown in their place.
     """
-    digest = tx.read(Address(roots.space, "digest", SPACE))
-    index = tx.read(Address(roots.space, INDEX, USER))
-    preferences = tx.read(Address(roots.space, PREFERENCES, USER))
-    faults = [tx.read(Address(roots.space, FAULTS, scope)) for scope in (SPACE, USER)]
+    digest = _read(tx, Address(roots.space, "digest", SPACE))
+    index = _read(tx, Address(roots.space, INDEX, USER))
+    preferences = _read(tx, Address(roots.space, PREFERENCES, USER))
+    faults = [_read(tx, Address(roots.space, FAULTS, scope)) for scope in (SPACE, USER)]
     counts = digest if isinstance(digest, dict) else {}
     links = index.get("links") if isinstance(index, dict) else None
     return {
@@ -36,6 +36,16 @@ def run(tx: Transaction, roots: Roots) -> object:
         "preferences": _preferences(preferences),
         "errors": [error for document in faults for error in _errors(document)],
     }
+
+
+def _read(tx: Transaction, address: Address) -> object:
+    """Return a value; None for what is damaged, so that the page still tells what is wrong."""
+    try:
+        return tx.read(address)
+    except MemoryRefused as refused:
+        if refused.code != "store-damaged":
+            raise
+        return None
 
 
 def _preferences(value: object) -> object:

@@ -58,6 +58,10 @@ def run_one(scheduler: Scheduler, reader: Reader, work: Pass) -> None:
             work.tries[reader] = work.tries.get(reader, 0) + 1
             _Run(scheduler, node, reader, instance, askers[0], work).go()
     except MemoryRefused as err:
+        if err.code == "store-damaged":  # of its own rows, beyond what a run replaces
+            instance.failed((), instance.generation, (err.code, str(err)))
+            work.errors.append(Fault(reader.node, reader.scope_key, err.code, str(err)))
+            return
         if err.code not in STOPS:
             raise
         work.stopped = err.code

@@ -231,10 +231,10 @@ def _pairs(old: Any, new: Any, wanted: Schema) -> list[tuple[object, object, Sch
     # Nearly all of ten thousand are the very same objects: those are passed over at once.
     differ = [name for name, other in new.items() if old.get(name, MISSING) is not other]
     differ += old.keys() - new.keys()
-    each = ((name, wanted.member(name)) for name in differ)
+    members = ((name, wanted.member(name)) for name in differ)
     return [
         (old.get(name, MISSING), new.get(name, MISSING), schema)
-        for name, schema in each
+        for name, schema in members
         if schema is not None
     ]
 

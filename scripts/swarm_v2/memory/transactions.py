@@ -235,11 +235,13 @@ class Transaction:
         scope, identity = scope_of(key.scope_key), self._identity or Identity()
         named = None if applies_to(key.scope_key, identity) else key.scope_key
         address = Address(key.space, key.id, scope, path, named)
-        document = self._found.get(key)
-        # What is damaged was never found, and is there: the next write of it is news.
-        present = key not in self._found or (document is not None and not document.deleted)
         logged = None if scope == SPACE or self._identity is None else key
-        seq = document.seq if document else ABSENT
+        if key in self._found:
+            document = self._found[key]
+            present = document is not None and not document.deleted
+            seq = document.seq if document else ABSENT
+        else:  # it is damaged, and there: the next write of it is news
+            present, seq = True, head_of(self._store, key, self._branch)
         self._log.append(Logged(address, logged, seq, present, schema))
 
     def _target(self, address: Address) -> InstanceKey:
@@ -261,6 +263,16 @@ class Transaction:
             raise MemoryRefused("space-invalid", sentence)
         scope = scope_of(key.scope_key)
         return Annotated(key.id, scope, op, value, base, None if scope == SPACE else key.scope_key)
+
+
+def head_of(store: Reader, key: InstanceKey, branch: str = "") -> int:
+    """Return the number of a document that cannot be read; ABSENT where its head is damaged too."""
+    try:
+        return store.heads([key], branch=branch)[key]
+    except MemoryRefused as refused:
+        if refused.code != "store-damaged":
+            raise
+        return ABSENT
 
 
 def of_one_moment(

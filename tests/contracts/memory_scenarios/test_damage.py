@@ -37,6 +37,11 @@ def put_right(scene, what):
         scene.apart(A, "a2").save("index", "user", {"links": {}})
 
 
+def errors(person):
+    found = person.value("status", "user")["errors"]
+    return [(error["node"], error["scope"], error["code"]) for error in found]
+
+
 @pytest.mark.parametrize("when", ["found at the start", "found on the way"])
 @pytest.mark.parametrize("what", DAMAGED)
 def test_what_is_damaged_concerns_its_owner_alone_and_is_replaced_by_what_is_written(
@@ -66,9 +71,27 @@ def test_what_is_damaged_concerns_its_owner_alone_and_is_replaced_by_what_is_wri
     assert b1 in scene.pump()
     assert "the news" in b1.value("context", "space")["text"]
     assert b1.value("status", "user")["shared"]["memories"] == 2
+    wrong = [("context", "user", "store-damaged")] if what == "preferences" else []
+    assert wrong == [one for one in errors(a1) if one in wrong]
     put_right(scene, what)
     scene.pump()
+    assert errors(a1) == errors(b1) == []
     for one in (a1, a3):
         assert "the news" in one.value("context", "space")["text"]
     if what in ("preferences", "notes of another session"):
         assert "mended" in a3.value("context", "space")["text"]
+
+
+@pytest.mark.parametrize("what", ["preferences", "notes of another session", "index"])
+def test_a_damaged_head_keeps_nobody_else_waiting(scene, what):
+    everybody = people(scene)
+    scene.apart(A, "a2").remember("own", "a note of one's own", "user")
+    scene.apart(A, "a3").save("notes", "session", {"goals": ["ship"]})
+    watch_all(everybody[1:])
+    spoil(scene.world, *DAMAGED[what], head=True)
+    watch_all(everybody[:1])
+    theirs = scene.apart(B, "b2")
+    for text in ("the news", "more news"):
+        theirs.remember(text[:4], text)
+        assert everybody[2] in scene.pump()
+        assert text in everybody[2].value("context", "space")["text"]
