@@ -58,11 +58,13 @@ def put(
     given = _value(value if value is not None else _stdin(), as_text)
     wanted = usual_scope(document_id, scope)
     with refusals(as_json), opened(door(ctx)) as memory:
+        check_authored(document_id)
         clean, kinds = _redacted(given)
         slug = memories.slug_of(document_id)
         if slug is not None:
             clean = _memory(clean, {}, memory.space, door(ctx))
         writes = _writes(document_id, wanted, clean, 0 if new else None)
+        _standing(memory, document_id, wanted)
         _say(memory, document_id, wanted, lambda: _written(memory, wanted, writes), as_json)
     _tell_redacted(kinds)
 
@@ -111,7 +113,7 @@ def forget(ctx: typer.Context, document_id: Id, scope: Scope = "", as_json: Json
     with refusals(as_json):
         check_authored(document_id)
         with opened(door(ctx)) as memory:
-            found = memory.read(document_id, wanted)
+            found = _standing(memory, document_id, wanted)
             if found is None or found.get("deleted"):
                 raise nothing_there(document_id, wanted, as_json)
         said = _forget_marker(document_id, door(ctx))
@@ -123,9 +125,20 @@ def forget(ctx: typer.Context, document_id: Id, scope: Scope = "", as_json: Json
     typer.echo(said or f"Forgot {document_id} ({found['scope']}). Its history is gone too.")
 
 
+def _standing(memory: Memory, document_id: str, scope: str) -> Mapping[str, object] | None:
+    """Return what is there; of what is damaged, that it is, which the person is told."""
+    try:
+        return memory.read(document_id, scope)
+    except MemoryRefused as err:
+        if err.code != "store-damaged":
+            raise
+        typer.echo(f"{err.code}: {err}", err=True)
+        return {"id": document_id, "scope": scope, "damaged": True}
+
+
 def _erase(memory: Memory, document_id: str, scope: str) -> int:
     """Erase what is still there, and its link in the index; return the number of it all."""
-    now = memory.read(document_id, scope)
+    now = _standing(memory, document_id, scope)
     if now is None or now.get("deleted"):
         return int(str(now["seq"])) if now else 0
     slug = memories.slug_of(document_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from tests.support.run_cli import run_cli
 if TYPE_CHECKING:
     pass
 
+REPAIR = "write it anew or forget it; or restore the store from a backup"
 SPACE = "git.example.org/shop/web"
 
 
@@ -210,6 +212,30 @@ def test_a_person_edits_in_their_editor(cli, home, project, tmp_path):
     os.close(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert json.loads(cli("show", "memory/x", "--json").stdout)["value"]["text"] == "two"
+
+
+def spoil(home) -> None:
+    with sqlite3.connect(home / "brain" / "local.db") as database:
+        database.execute("UPDATE revision SET value = '{' WHERE id IN ('plan', 'memory/x')")
+    database.close()
+
+
+@pytest.mark.parametrize("document", ["plan", "memory/x"])
+def test_what_is_damaged_is_told_written_anew_or_forgotten(cli, home, either, document):
+    said = f"store-damaged: '{document}' cannot be read: a stored document is no JSON any more\n"
+    cli("put", document, "one")
+    spoil(home)
+    for look in (["show", document], ["edit", document, "two"], ["list"]):
+        assert cli(*look, rc=1).stderr == f"{said}  hint: {REPAIR}\n"
+    done = cli("put", document, "two")
+    assert (done.stderr, "is at" in done.stdout) == (said, True)
+    assert "two" in cli("show", document).stdout
+    spoil(home)
+    done = cli("forget", document)
+    assert done.stdout.startswith(f"Forgot {document}")
+    assert done.stderr.startswith(said)
+    cli("show", document, rc=4)
+    cli("list")
 
 
 def test_an_edit_goes_to_where_a_redirect_leads_and_only_over_what_it_saw(cli, home):

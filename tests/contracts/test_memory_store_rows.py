@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scripts.swarm_v2.memory.admission import Admission
 from scripts.swarm_v2.memory.document import MISSING, merge, same
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.store import ABSENT, Basis, Commit, Write
@@ -166,6 +167,21 @@ def test_a_damaged_row_is_told_and_its_neighbours_are_read(world, store, what):
         refused("store-damaged", store.commit, SPACE, authored(put("c", 1), put("a", 2)))
         assert store.read(SPACE, "space", "c") is None
         assert store.commit(SPACE, authored(put("c", 1))) == 3
+
+
+@pytest.mark.parametrize("op", ["set", "erase"])
+@pytest.mark.parametrize("what", [one for one in DAMAGE if one.startswith("value")])
+def test_a_value_that_is_damaged_is_named_and_can_be_replaced_whole(world, store, what, op):
+    store.commit(SPACE, authored(put("a", 1)))
+    world.damage(what)
+    with pytest.raises(MemoryRefused) as refusal:
+        store.read(SPACE, "space", "a")
+    assert refusal.value.facts["key"] == (SPACE, "space", "a")
+    door = Admission(store)
+    write = Write("a", "space", op, 2 if op == "set" else None)
+    assert store.commit(SPACE, door.system(SPACE, [write], AT)) == 2
+    found = store.read(SPACE, "space", "a")
+    assert (found.value, found.deleted) == ((2, False) if op == "set" else (None, True))
 
 
 IDS, KEYS = ("a", "b"), ("space", ANN, ANN_1)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from scripts.swarm_v2.errors import StoreError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from scripts.swarm_v2.memory.address import InstanceKey
+
 # Callers compare codes, people read sentences. A code is never renamed or given another meaning.
 CODES = {
     "identity-in-commit": "a commit, read or argument names whose instance it is",
@@ -54,3 +58,9 @@ class MemoryRefused(StoreError):
     def __init__(self, code: str, sentence: str, hint: str = "", **facts: object) -> None:
         self.code, self.hint, self.facts = code, hint, facts
         super().__init__(sentence)
+
+
+def unreadable(err: MemoryRefused, key: InstanceKey) -> MemoryRefused:
+    """Return ``store-damaged`` of one document's value, and how its author mends it."""
+    hint = "write it anew or forget it; or restore the store from a backup"
+    return MemoryRefused(err.code, f"{key.id!r} cannot be read: {err}", hint, key=key)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scripts.swarm_v2.memory.address import InstanceKey
 from scripts.swarm_v2.memory.document import MAX_BYTES, MISSING, decode, encode
-from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.memory.errors import MemoryRefused, unreadable
 from scripts.swarm_v2.memory.prepared import merge_into, scrubbed, stale
 from scripts.swarm_v2.memory.redis_link import RedisLink, Script, damaged
 from scripts.swarm_v2.memory.redis_rows import (
@@ -21,6 +21,7 @@ from scripts.swarm_v2.memory.redis_rows import (
     entry,
     field_of,
     header,
+    parse_field,
     parse_state,
     raw_entry,
     refuse_again,
@@ -144,7 +145,16 @@ class Committer:
 
     def read(self, fields: Sequence[str]) -> list[State]:
         """Return instances as they all stood at one moment."""
-        return [parse_state(one) for one in self._raw(fields)]
+        return [
+            self._state(field, one) for field, one in zip(fields, self._raw(fields), strict=True)
+        ]
+
+    def _state(self, field: str, answer: Sequence[bytes | None]) -> State:
+        try:
+            return parse_state(answer)
+        except MemoryRefused as err:
+            _, scope_key, document_id = parse_field(field)
+            raise unreadable(err, InstanceKey(self._space, scope_key, document_id)) from None
 
     def _raw(self, fields: Sequence[str]) -> list[list[bytes | None]]:
         if not fields:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from scripts.swarm_v2.memory.address import InstanceKey
 from scripts.swarm_v2.memory.document import MISSING, decode
-from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.memory.errors import MemoryRefused, unreadable
 from scripts.swarm_v2.memory.prepared import DEAD, KINDS, OPS, after_prefix, merge_into
 from scripts.swarm_v2.memory.store import Change, Document, Revision
 from scripts.swarm_v2.scope_key import DirtyKey, is_scope_key
@@ -103,10 +104,13 @@ def value(db: Database, place: Place, at: Head) -> object:
     """
     base = (at.base_seq, at.base_index)
     row = db.one(_SNAPSHOT, place) if at.snap else db.one(_BASE, (*place, *base))
-    whole = _decoded(row[0] if row else None)
-    if at.patch_bytes:
-        for patch in patches(db, place, base):
-            whole = merge_into(whole, patch)
+    try:
+        whole = _decoded(row[0] if row else None)
+        if at.patch_bytes:
+            for patch in patches(db, place, base):
+                whole = merge_into(whole, patch)
+    except MemoryRefused as err:
+        raise unreadable(err, InstanceKey(place.space, place.scope_key, place.id)) from None
     return whole
 
 
