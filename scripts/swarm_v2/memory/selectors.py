@@ -218,7 +218,7 @@ def _is_inner(old: object, new: object) -> bool:
 
 
 def _pairs(old: Any, new: Any, wanted: Schema) -> list[tuple[object, object, Schema]]:
-    """Return what stands at each place that is not the very same object; MISSING for none."""
+    """Return what stands at each place that is not the very same object, as nearly all are."""
     if old is new or not wanted.accepts(new):
         return []
     if isinstance(new, list):
@@ -228,7 +228,6 @@ def _pairs(old: Any, new: Any, wanted: Schema) -> list[tuple[object, object, Sch
         old, new = ([*one, *[MISSING] * (size - len(one))] for one in (old, new))
         each = zip(old, new, strict=True)
         return [(one, other, wanted.items) for one, other in each if one is not other]
-    # Nearly all of ten thousand are the very same objects: those are passed over at once.
     differ = [name for name, other in new.items() if old.get(name, MISSING) is not other]
     differ += old.keys() - new.keys()
     members = ((name, wanted.member(name)) for name in differ)
@@ -326,6 +325,8 @@ def _part(word: str, value: object) -> object:
 
 
 def _branching(branches: list[Schema]) -> Schema:
+    if all(branch.nothing for branch in branches):
+        return NOTHING
     texts = ",".join(sorted({branch.text for branch in branches}))
     schema = Schema(f'{{"anyOf":[{texts}]}}')
     schema.any_of, schema.branching = tuple(branches), True

@@ -242,3 +242,9 @@ def test_a_link_that_stays_is_none_that_moved() -> None:
 @pytest.mark.parametrize("value", [link("x"), {"a": link("x")}])
 def test_where_a_link_stands_on_the_way_nothing_is_compared(value: object) -> None:
     assert moved({"a": {"b": 1}}, value, Selector(("a", "b"), EVERYTHING)) is None
+
+
+@pytest.mark.parametrize("branches", [[], [False], [{"anyOf": []}, False]])
+def test_branches_that_take_nothing_follow_no_link(branches: list[Any]) -> None:
+    assert ids({"a": link("x")}, {"additionalProperties": {"anyOf": branches}}) == []
+    assert ids(link("x"), {"anyOf": branches}) == []
