@@ -285,3 +285,18 @@ def test_one_persons_sessions_in_two_projects_stay_apart(runtime, person):
     here, there = person(A2, "1"), person(A2, "1", "git.example.org/shop/api")
     runtime.commit(here, written("preferences", {"style": "dry"}, "user"), AT)
     assert runtime.read(there, "preferences", "user").value != {"style": "dry"}
+
+
+def test_a_refused_commit_leaves_also_what_is_derived_as_it_was(runtime, person):
+    one = person(A, "a1")
+    kept = {"id": "memory/x", "scope": "space", "op": "set", "value": {"text": "words"}}
+    runtime.commit(one, {"writes": [kept]}, AT)
+    made, seq = runtime.read(one, "digest", "space"), runtime.store.seq(PROJ)
+    erase = {"id": "memory/x", "scope": "space", "op": "erase", "base": seq + 1}
+    note = {"id": "notes", "scope": "session", "op": "patch", "value": {"goals": ["g"]}}
+    with pytest.raises(MemoryRefused) as refused:
+        runtime.commit(one, {"writes": [note, erase]}, AT)
+    assert refused.value.code == "stale-base"
+    assert runtime.store.read(PROJ, "space", "digest") == made
+    assert runtime.store.read(PROJ, one.session_key, "notes") is None
+    assert runtime.store.seq(PROJ) == seq

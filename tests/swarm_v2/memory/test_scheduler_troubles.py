@@ -56,6 +56,19 @@ def test_who_fails_at_the_first_open_does_not_hold_up_the_next(world: World) -> 
     assert world.result("context", A1) is MISSING
 
 
+def test_an_error_is_taken_back_too_where_its_person_is_told_for_each_session_now(
+    world: World,
+) -> None:
+    world.save(A1, "preferences", "user", 7)
+    world.want(A1, nodes=("context", "status"))
+    assert len(world.result("status", A1)["errors"]) == 1
+    prefer(world, A1, "mended")
+    world.save(A1, "notes", "session", {"goals": ["at once"]})
+    world.go()
+    assert world.row("context", "session", A1).value["plan"]
+    assert world.result("status", A1)["errors"] == []
+
+
 def test_a_mended_input_takes_the_error_back(world: World) -> None:
     world.save(A1, "preferences", "user", 7)
     world.want(A1, nodes=("context", "status"))
