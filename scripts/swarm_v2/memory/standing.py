@@ -9,6 +9,7 @@ from scripts.swarm_v2.memory.derivations import Roots, depth_of, narrower_of
 from scripts.swarm_v2.memory.derive_context import CONTEXT
 from scripts.swarm_v2.memory.derive_digest import DIGEST
 from scripts.swarm_v2.memory.derive_status import STATUS
+from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.inspect import GraphSnapshot
 from scripts.swarm_v2.memory.memories import DERIVED
 from scripts.swarm_v2.memory.running import FAULTY
@@ -124,10 +125,16 @@ class Standing:
     def speculate(self, session: Session, node: str) -> Document | None:
         """Compute ``node`` for a session whose instance waits: for another's lease, for its turn.
 
+        And for one that can have none: results are a session's each, say, and it has no session.
         None where nothing waits, or where it cannot be computed: the last good one stays. Nothing
         is written; its number is that of what is stored.
+
+        Raises:
+            MemoryRefused: it can have no instance, and it cannot be computed.
         """
-        if not self._serving[session.space].scheduler.left:
+        scheduler = self._serving[session.space].scheduler
+        has_own = scheduler.nodes[node].instances.key_for(session.identity) is not None
+        if has_own and not scheduler.left:
             return None
         derivation = next(one for one in ALL if one.output.id == node)
         roots = self._roots_of(session.space, session.identity)
@@ -135,7 +142,9 @@ class Standing:
             value, transaction = of_one_moment(
                 self._store, session.space, session.identity, lambda tx: derivation.run(tx, roots)
             )
-        except FAULTY:
+        except FAULTY as err:
+            if not has_own:
+                raise MemoryRefused("derivation-failed", f"{node}: {err}") from None
             return None
         scope = narrower_of(derivation.output.scope, depth_of(transaction.log))
         key = resolve_scope_key(scope, session.identity)
