@@ -322,10 +322,10 @@ def _settings(examples: int, steps: int) -> settings:
 @pytest.mark.parametrize("world", ["sqlite"], indirect=True)
 def test_each_sees_all_of_its_own_and_nothing_of_others_whatever_happens(world: World) -> None:
     machine = type("Bound", (Machine,), {"world": world})
-    run_state_machine_as_test(machine, settings=_settings(40, 20))
+    run_state_machine_as_test(machine, settings=_settings(30, 20))
 
 
 @pytest.mark.parametrize("world", ["redis"], indirect=True)
 def test_so_it_is_on_a_redis(world: World) -> None:
     machine = type("Bound", (Machine,), {"world": world})
-    run_state_machine_as_test(machine, settings=_settings(6, 20))
+    run_state_machine_as_test(machine, settings=_settings(5, 20))
