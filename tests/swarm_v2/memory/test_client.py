@@ -9,38 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from scripts.swarm_v2.memory.errors import MemoryRefused
-from tests.support.memory_server import A, B, MemoryServer, short_folder, written
+from tests.support.memory_server import A, B, MemoryServer, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from scripts.swarm_v2.memory.client import RemoteMemory
 
 WAIT_S = 20
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    yield from short_folder()
-
-
-@pytest.fixture(scope="module")
-def server(folder) -> Iterator[MemoryServer]:
-    (folder / "person").mkdir()
-    with MemoryServer(folder / "person" / "agentihooks", folder) as started:
-        yield started
-
-
-@pytest.fixture
-def space(request) -> str:
-    """A project for each test: they share one server."""
-    return f"git.example.org/{request.node.name}"[:200]
-
-
-@pytest.fixture
-def client(server, space) -> Callable[..., RemoteMemory]:
-    return lambda person=A, session="": server.client(person, session, space)
 
 
 class Counted:

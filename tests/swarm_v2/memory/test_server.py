@@ -18,50 +18,15 @@ from tests.support.memory_server import (
     TOKENS,
     A,
     B,
-    MemoryServer,
     everything,
-    short_folder,
     written,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
-    from scripts.swarm_v2.memory.client import RemoteMemory
 
 WAIT_S = 20
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    yield from short_folder()
-
-
-@pytest.fixture(scope="module")
-def server(folder) -> Iterator[MemoryServer]:
-    (folder / "person").mkdir()
-    with MemoryServer(folder / "person" / "agentihooks", folder) as started:
-        yield started
-
-
-@pytest.fixture
-def space(request) -> str:
-    """A project for each test: they share one server."""
-    return f"git.example.org/{request.node.name}"[:200]
-
-
-@pytest.fixture
-def client(server, space) -> Iterator[Callable[..., RemoteMemory]]:
-    opened: list[RemoteMemory] = []
-
-    def make(person: str = A, session: str = "", where: str = space) -> RemoteMemory:
-        opened.append(server.client(person, session, where))
-        return opened[-1]
-
-    yield make
-    for one in opened:
-        one.close()
 
 
 def entries(frames: list) -> list[tuple[str, str, object]]:
