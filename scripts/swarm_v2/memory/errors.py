@@ -42,7 +42,7 @@ CODES = {
     "server-running": "another server serves this store already",
     "server-full": "the server has as many clients as it serves",
     "server-gone": "there is no server at the address, or it ended the connection",
-    "watch-invalid": "the watch or its schema cannot be read",
+    "watch-invalid": "the watch or its schema cannot be read, or is one too many",
     "identity-changed": "one transaction or memo was handed a second identity",
     "derivation-failed": "a derivation raised; its last good result stays",
 }

@@ -17,13 +17,14 @@ from scripts.swarm_v2.scope_key import SPACE, can_resolve, scope_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Final, Literal, NamedTuple, Protocol
+    from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
     from scripts.swarm_v2.memory.queries import Query
     from scripts.swarm_v2.memory.store import DocumentStore
     from scripts.swarm_v2.scope_key import Identity, Scope
 
     ReachClass = Literal["pure", "residue", "tainted"]
+    Name = TypeVar("Name")
 
     class Asker(Protocol):
         """What of a session matters here."""
@@ -80,18 +81,27 @@ class _Slot:
         self.shared: dict[Shape, _Entry] = {}
         # boundary: query evaluation cache, for the evaluating identity alone
         self.own: dict[tuple[Shape, Identity], _Entry] = {}
+        self.weight = 0  # of all of them
 
-    def weight(self) -> int:
-        return sum(one.weight for one in (*self.shared.values(), *self.own.values()))
+    def put(self, shape: Shape, identity: Identity | None, entry: _Entry) -> None:
+        """Keep an entry in place of the one before; ``identity`` is whose alone it is."""
+        if identity is None:
+            before = self.shared.get(shape)
+            self.shared[shape] = entry
+        else:
+            before = self.own.get((shape, identity))
+            self.own[(shape, identity)] = entry
+        self.weight += entry.weight - (before.weight if before else 0)
 
     def evict(self, newest: _Entry, budget: int) -> None:
         """Drop what was kept before ``newest`` until the rest fits, one identity's first."""
-        for shape in [shape for shape, entry in self.own.items() if entry is not newest]:
-            if self.weight() > budget:
-                del self.own[shape]
-        for name in [name for name, entry in self.shared.items() if entry is not newest]:
-            if self.weight() > budget:
-                del self.shared[name]
+        self._drop(self.own, newest, budget)
+        self._drop(self.shared, newest, budget)
+
+    def _drop(self, kept: dict[Name, _Entry], newest: _Entry, budget: int) -> None:
+        for name in list(kept) if self.weight > budget else ():
+            if kept[name] is not newest and self.weight > budget:
+                self.weight -= kept.pop(name).weight
 
 
 def classify_reach(tracked: TrackedQuery) -> Reach:
@@ -126,7 +136,7 @@ class EvaluationCache:
 
     @property
     def weight(self) -> int:
-        return sum(slot.weight() for slot in self._slots.values())
+        return sum(slot.weight for slot in self._slots.values())
 
     @property
     def spaces(self) -> tuple[str, ...]:
@@ -230,10 +240,7 @@ class EvaluationCache:
         self._slots[space] = slot
         reach = classify_reach(tracked)
         entry = _Entry(tracked.clone(tracked.identity), reach, weight)
-        if reach.kind == TAINTED:
-            slot.own[(shape, tracked.identity)] = entry
-        else:
-            slot.shared[shape] = entry
+        slot.put(shape, tracked.identity if reach.kind == TAINTED else None, entry)
         self._shrink(slot, entry)
 
     def _shrink(self, kept: _Slot, newest: _Entry) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.store import Change, Document, DocumentStore
     from scripts.swarm_v2.scope_key import DirtyKey
 
+MAX_WATCHES = 100  # of one session
 _ECHOED = ("set", "delete")  # a patch may have been merged with what its author never saw
 
 
@@ -72,7 +73,7 @@ class SubscriptionServer:
 
         Raises:
             MemoryRefused: ``session-missing``, ``session-retired``; ``watch-invalid`` for
-                another space or a query of the past; ``scope-key-malformed``,
+                another space, a query of the past, or one too many; ``scope-key-malformed``,
                 ``instance-refused`` (an explicit key of another's, without a live lease;
                 whether the row exists plays no part), ``instances-ambiguous``,
                 ``identity-missing``, or what the store refuses. The watches are as before.
@@ -82,6 +83,9 @@ class SubscriptionServer:
             sentence = "a watch is of the session's own space, as it is from now on"
             raise MemoryRefused("watch-invalid", sentence)
         standing = self._standing(session, watch_id)
+        if len(standing) >= MAX_WATCHES:
+            sentence = f"a session has at most {MAX_WATCHES} watches"
+            raise MemoryRefused("watch-invalid", sentence, "end one that you need no more")
         admit_reads(session, [query.root], standing)
         cache = self._cache_of(session)
         before = _watches(session).get(watch_id)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from types import FrameType
 
 import pytest
 
@@ -103,3 +105,29 @@ def test_at_most_eight_spaces_are_kept_the_ones_asked_last(made: Documents) -> N
     assert spaces[1].name not in cache.spaces
     assert ask(cache, spaces[0], B1).result == spaces[0].name
     assert ask(cache, spaces[1], B1).visited == 1
+
+
+def test_the_weight_is_that_of_what_is_kept_and_one_more_question_costs_the_same(
+    space: Space, cache: EvaluationCache
+) -> None:
+    """Many watches of one session: each is asked once, beside all that were asked before."""
+
+    def calls(first: int, last: int) -> int:
+        count = 0
+
+        def counting(frame: FrameType, event: str, what: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        before = sys.getprofile()
+        sys.setprofile(counting)
+        try:
+            for number in range(first, last):
+                ask(cache, space, A1, f"n/{number}")
+        finally:
+            sys.setprofile(before)
+        return count
+
+    few, _, many = calls(0, 10), calls(10, 300), calls(300, 310)
+    assert cache.weight == 310
+    assert many < few * 1.5

@@ -11,6 +11,7 @@ from scripts.swarm_v2.memory import (
     redirects,
     server,
     serving,
+    subscriptions,
     wire,
 )
 from scripts.swarm_v2.memory.errors import CODES
@@ -44,6 +45,7 @@ def test_the_limits_are_those_in_the_code():
         f"| {wire.MAX_LINE // mib} MiB; the first one {wire.MAX_HELLO // kib} KiB, "
         f"within {server.HELLO_S:g} s |",
         f"| {serving.MAX_FRAME // mib} MiB |",
+        f"| {subscriptions.MAX_WATCHES} |",
         f"| {outgoing.MAX_QUEUED // mib} MiB, and {outgoing.STALL_S:g} s without progress; ",
         f"| {server.MAX_CLIENTS} |",
         f"connected for {server.IDLE_S / 60:g} minutes",
