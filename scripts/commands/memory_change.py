@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import shlex
-import subprocess
 import sys
-import tempfile
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,11 +21,11 @@ from scripts.commands.memory_door import (
     usual_scope,
 )
 from scripts.commands.memory_look import pretty
+from scripts.commands.memory_value import NO_VALUE, edited, given, redacted, tell_redacted
 from scripts.swarm_v2.memory import memories
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.proposals import check_authored
 from scripts.swarm_v2.memory.store import Write
-from scripts.swarm_v2.wire_json import loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,10 +36,11 @@ if TYPE_CHECKING:
 Id = Annotated[str, typer.Argument(metavar="ID", help="memory/NAME, preferences, notes …")]
 Value = Annotated[
     str | None,
-    typer.Argument(metavar="VALUE", help="JSON or text; from standard input where it is left out."),
+    typer.Argument(metavar="VALUE", help="JSON or text; where it is left out, what is piped in."),
 ]
+WITH_BASE = "look at it, then say --base {seq}"
+EDIT_IT = "brainhooks memory edit replaces what stands there, as does put without --new"
 AsText = Annotated[bool, typer.Option("--text", help="Take VALUE as text, also where it is JSON.")]
-NO_VALUE = object()
 
 
 def put(
@@ -55,18 +53,19 @@ def put(
     as_json: Json = False,
 ) -> None:
     """Write a document, whatever stood there; what stood there stays in its history."""
-    given = _value(value if value is not None else _stdin(), as_text)
+    said = given(value, as_text)
     wanted = usual_scope(document_id, scope)
     with refusals(as_json), opened(door(ctx)) as memory:
         check_authored(document_id)
-        clean, kinds = _redacted(given)
+        clean, kinds = redacted(said)
         slug = memories.slug_of(document_id)
         if slug is not None:
             clean = _memory(clean, {}, memory.space, door(ctx))
         writes = _writes(document_id, wanted, clean, 0 if new else None)
         _standing(memory, document_id, wanted)
-        _say(memory, document_id, wanted, lambda: _written(memory, wanted, writes), as_json)
-    _tell_redacted(kinds)
+        write, again = (lambda: _written(memory, wanted, writes)), EDIT_IT if new else WITH_BASE
+        _say(memory, document_id, wanted, write, as_json, again)
+    tell_redacted(kinds)
 
 
 def edit(
@@ -76,12 +75,15 @@ def edit(
     scope: Scope = "",
     base: Annotated[
         int | None,
-        typer.Option("--base", help="The number that you saw; else what stands there now."),
+        typer.Option("--base", min=0, help="The number that you saw; else what stands there now."),
     ] = None,
     as_text: AsText = False,
     as_json: Json = False,
 ) -> None:
-    """Replace a document unless it changed meanwhile; without VALUE, in your editor."""
+    """Replace a document unless it changed meanwhile.
+
+    Without VALUE it opens in your editor at a terminal, and is what is piped in elsewhere.
+    """
     wanted = usual_scope(document_id, scope)
     with refusals(as_json), opened(door(ctx)) as memory:
         check_authored(document_id)
@@ -89,13 +91,13 @@ def edit(
         if found is None or found.get("deleted"):
             raise nothing_there(document_id, wanted, as_json)
         if value is None and sys.stdin.isatty():
-            given = _edited(found.get("value"), door(ctx).env)
-            if given is NO_VALUE:
+            said = edited(found.get("value"), door(ctx).env)
+            if said is NO_VALUE:
                 typer.echo("nothing was changed", err=True)
                 return
         else:
-            given = _value(value if value is not None else _stdin(), as_text)
-        clean, kinds = _redacted(given)
+            said = given(value, as_text)
+        clean, kinds = redacted(said)
         end, where = str(found["id"]), str(found["scope"])  # of what a redirect leads to
         if memories.slug_of(end) is not None:
             before = found.get("value")
@@ -104,7 +106,7 @@ def edit(
         seen = int(str(found["seq"])) if base is None else base
         writes = _writes(end, where, clean, None)
         _say(memory, end, where, lambda: _replaced(memory, where, writes, seen), as_json)
-    _tell_redacted(kinds)
+    tell_redacted(kinds)
 
 
 def forget(ctx: typer.Context, document_id: Id, scope: Scope = "", as_json: Json = False) -> None:
@@ -176,7 +178,12 @@ def _writes(document_id: str, scope: str, value: object, base: int | None) -> li
 
 
 def _say(
-    memory: Memory, document_id: str, scope: str, write: Callable[[], int], as_json: bool
+    memory: Memory,
+    document_id: str,
+    scope: str,
+    write: Callable[[], int],
+    as_json: bool,
+    again: str = WITH_BASE,
 ) -> None:
     """Write, and say what came of it."""
     try:
@@ -184,7 +191,7 @@ def _say(
     except MemoryRefused as err:
         if exit_code(err) == 1:
             raise
-        _conflict(memory, document_id, scope, err, as_json)
+        _conflict(memory, document_id, scope, err, as_json, again)
         raise typer.Exit(exit_code(err)) from None
     if as_json:
         typer.echo(json.dumps({"id": document_id, "scope": scope, "seq": seq}))
@@ -239,14 +246,15 @@ def _in_a_full_index(
 
 
 def _conflict(
-    memory: Memory, document_id: str, scope: str, err: MemoryRefused, as_json: bool
+    memory: Memory, document_id: str, scope: str, err: MemoryRefused, as_json: bool, again: str
 ) -> None:
-    """Show the refusal, and what stands there now."""
+    """Show the refusal, what stands there now, and what to say next."""
     current = memory.read(document_id, scope)
+    if current is not None and not err.hint:
+        err.hint = again.format(seq=current["seq"])
     complain(err, as_json, **({"current": current} if as_json else {}))
     if not as_json and current is not None:
         typer.echo(f"now: {pretty(current)}")
-        typer.echo(f"  hint: look at it, then say --base {current['seq']}", err=True)
 
 
 def _asked(writes: Iterable[Write], scope: str) -> list[dict[str, object]]:
@@ -254,7 +262,7 @@ def _asked(writes: Iterable[Write], scope: str) -> list[dict[str, object]]:
     found = []
     for write in writes:
         asked: dict[str, object] = {"id": write.id, "scope": scope, "op": write.op}
-        if write.value is not None:
+        if write.value is not None or write.op == "set":  # null is a value
             asked["value"] = write.value
         if write.base is not None:
             asked["base"] = write.base
@@ -267,70 +275,14 @@ def _memory(
 ) -> dict[str, object]:
     """Return a memory's value: text replaces the text of the one before."""
     usual = {"type": "lesson", "cls": "person", "at": iso(door.at), "project": project}
-    if isinstance(value, str):
+    if isinstance(value, str) and value.strip():
         return {**usual, **before, "text": value}
-    if isinstance(value, dict) and isinstance(value.get("text"), str):
+    if isinstance(value, dict) and _has_text(value):
         return {**usual, **value}
     hint = 'give a text, or an object such as {"text": "…", "title": "…"}'
     raise MemoryRefused("document-invalid", "a memory has a text", hint)
 
 
-def _value(text: str, as_text: bool) -> object:
-    """Read JSON; what is none is text."""
-    if not as_text:
-        try:
-            return loads(text)
-        except ValueError:
-            pass
-    return text.rstrip("\n") if not as_text else text
-
-
-def _stdin() -> str:
-    if sys.stdin.isatty():
-        raise typer.BadParameter("say it, or give it on standard input", param_hint="VALUE")
-    data = sys.stdin.buffer.read()
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        sentence = "what was given on standard input is no text in UTF-8"
-        raise typer.BadParameter(sentence, param_hint="VALUE") from None
-
-
-def _edited(value: object, env: Mapping[str, str]) -> object:
-    """Let the person edit it; NO_VALUE where they left it as it was."""
-    text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
-    editor = env.get("VISUAL") or env.get("EDITOR") or "vi"
-    with tempfile.NamedTemporaryFile("w+", suffix=".json", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        done = subprocess.run([*shlex.split(editor), file.name], check=False)
-        with open(file.name, encoding="utf-8") as again:  # editors replace the file
-            after = again.read()
-    if done.returncode or after.rstrip("\n") == text.rstrip("\n") or not after.strip():
-        return NO_VALUE
-    return after.rstrip("\n") if isinstance(value, str) else _value(after, as_text=False)
-
-
-def _redacted(value: object) -> tuple[object, tuple[str, ...]]:
-    """Take secrets out of every text; return what was left, and which kinds were taken."""
-    from hooks.context.redact import redact
-
-    kinds: dict[str, None] = {}
-
-    def clean(part: object) -> object:
-        if isinstance(part, str):
-            text, found = redact(part)
-            kinds.update(dict.fromkeys(found))
-            return text
-        if isinstance(part, list):
-            return [clean(one) for one in part]
-        if isinstance(part, dict):
-            return {name: clean(one) for name, one in part.items()}
-        return part
-
-    return clean(value), tuple(kinds)
-
-
-def _tell_redacted(kinds: tuple[str, ...]) -> None:
-    if kinds:
-        typer.echo(f"taken out before it was kept: {', '.join(kinds)}", err=True)
+def _has_text(value: Mapping[str, object]) -> bool:
+    text = value.get("text")
+    return isinstance(text, str) and bool(text.strip())

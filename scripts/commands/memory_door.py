@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from hooks.errors import SettingsError
+from scripts.commands.memory_next import next_step
 from scripts.swarm_v2.memory.errors import MemoryRefused
 
 if TYPE_CHECKING:
@@ -216,13 +217,13 @@ def exit_code(err: MemoryRefused) -> int:
 
 
 def complain(err: MemoryRefused, as_json: bool, **more: object) -> None:
+    hint = next_step(err)
     if as_json:
-        body = {"code": err.code, "sentence": str(err), "hint": err.hint, "facts": err.facts}
+        body = {"code": err.code, "sentence": str(err), "hint": hint, "facts": err.facts}
         typer.echo(json.dumps({"error": body, **more}))
         return
     typer.echo(f"{err.code}: {err}", err=True)
-    if err.hint:
-        typer.echo(f"  hint: {err.hint}", err=True)
+    typer.echo(f"  hint: {hint}", err=True)
 
 
 def nothing_there(document_id: str, scope: str, as_json: bool) -> typer.Exit:

@@ -17,8 +17,10 @@ from scripts.commands.memory_door import (
     refusals,
     usual_scope,
 )
+from scripts.commands.memory_text import words_of
 from scripts.swarm_v2.memory.document import SCOPES
 from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.memory.memories import DERIVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,12 +29,14 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 PAGE = 500
+MADE = (*DERIVED, "index", "faults")  # written along with the others, and no news of their own
 
 
 def list_documents(
     ctx: typer.Context,
     prefix: Annotated[str, typer.Argument(help="Only ids that begin so.")] = "",
     scope: Scope = "",
+    everything: Annotated[bool, typer.Option("--all", help="What is made from them too.")] = False,
     as_json: Json = False,
 ) -> None:
     """List this project's documents: of all three scopes, or of one."""
@@ -41,6 +45,8 @@ def list_documents(
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
+    if not (everything or prefix):
+        found = [document for document in found if document["id"] not in MADE]
     for document in found:
         said = f"{document['scope']:<7}  {document['seq']:>6}  {document['id']}"
         typer.echo(plain(f"{said}  {summary(document.get('value'))}".rstrip()))
@@ -73,7 +79,11 @@ def show(
     history: Annotated[bool, typer.Option("--history", help="Its earlier states too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show a document; what is derived (context, digest, status) is brought up to date first."""
+    """Show a document.
+
+    What is derived (context, digest, status) is brought up to date first, and shown in words;
+    with --json as it is.
+    """
     wanted = usual_scope(document_id, scope)
     with refusals(as_json), looked_into(door(ctx)) as memory:
         found = memory.read(document_id, wanted) if memory else None
@@ -83,7 +93,7 @@ def show(
     if as_json:
         typer.echo(json.dumps({**found, **past}, indent=2))
         return
-    typer.echo(pretty(found))
+    typer.echo(words_of(found) or pretty(found))
     for revision in _rows(past):
         typer.echo(f"-- {revision['seq']} {revision['op']} ({revision['kind']}) {revision['at']}")
         typer.echo(plain(json.dumps(revision["value"], indent=2, ensure_ascii=False)))

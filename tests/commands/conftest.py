@@ -37,7 +37,7 @@ def either(request, home, runtime) -> Iterator[str]:
 def shell(home, project, runtime):
     """Run ``brainhooks memory …`` in the project, as a process of its own."""
 
-    def run(*args: str, given: str | None = None) -> Said:
+    def run(*args: str, given: str | None = None, rc: int = 0) -> Said:
         done = subprocess.run(
             command(*args),
             cwd=project,
@@ -46,9 +46,11 @@ def shell(home, project, runtime):
             stdin=None if given is not None else subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            check=True,
+            check=False,
         )
-        return Said(done.stdout, done.stderr)
+        said = Said(done.stdout, done.stderr)
+        assert done.returncode == rc, said
+        return said
 
     return run
 
