@@ -128,7 +128,9 @@ def flush_if_due(job: Job) -> None:
 def bury(job: Job) -> None:
     """Carry out what a person forgot, where that died on the way."""
     from hooks.context.burial import finish
+    from hooks.context.erased import finish as finish_erased
 
+    finish_erased(job.settings.home, job.at)
     finish(job.settings, job.env, job.at)
 
 

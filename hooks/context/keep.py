@@ -213,7 +213,7 @@ def forget(settings: Settings, env: Mapping[str, str], at: datetime, key: str) -
         doomed, there = _doomed(settings, env, key, at)
         for one in list(doomed):
             doomed.update(dict.fromkeys(ledger.folded_into(one)))
-        graves = [grave for one in reversed(doomed) for grave in _tombstones(ledger, one, at)]
+        graves = [grave for one in reversed(doomed) for grave in tombstones(ledger, one, at)]
         graves += [_grave_of(item, at) for item in doomed.values() if item is not None]
         bury(settings.home, *graves)
     finally:
@@ -240,7 +240,8 @@ def _doomed(
         brain.close()
 
 
-def _tombstones(ledger: Ledger, key: str, at: datetime) -> list[Tombstone]:
+def tombstones(ledger: Ledger, key: str, at: datetime) -> list[Tombstone]:
+    """Return what keeps the marker of ``key`` away: one for each place where it stood."""
     receipt = ledger.receipt(key)
     session = receipt.session if receipt else ""
     digest = str(receipt.document.get("digest", "")) if receipt else ""

@@ -7,6 +7,7 @@ import os
 from hooks import atomic
 from hooks.context import project_cache
 from hooks.context.injections import MAX_BYTES, path_of
+from scripts.swarm_v2.keyspace import is_hex
 from scripts.swarm_v2.wire_json import dumps, load_object
 
 FORGOTTEN = "(forgotten)"
@@ -23,7 +24,7 @@ def drop_cached(home: str, key: str) -> int:
     dropped = 0
     for path in _documents(folder, "k2-"):
         data = atomic.read(path, limit)
-        if data is not None and key.encode("ascii") in data:
+        if data is not None and _needle(key) in data:
             os.unlink(path)
             dropped += 1
     return dropped
@@ -37,19 +38,28 @@ def _documents(folder: str, prefix: str = "") -> list[str]:
     return [os.path.join(folder, name) for name in names if name.startswith(prefix)]
 
 
-def scrub_notes(home: str, key: str) -> int:
+def scrub_notes(home: str, key: str, session: str = "") -> int:
     """Replace every noted line that memory ``key`` stood behind; return how many files changed.
+
+    Only the notes of ``session`` where one is named: nobody else was ever told of it.
 
     A session that notes something in the same instant can lose that one note: it then hears the
     same news once more, which is better than a lock in every session start.
     """
     folder = os.path.dirname(path_of(home, "any"))
-    return sum(_scrub_file(path, key) for path in _documents(folder))
+    only = os.path.basename(path_of(home, session)) if session else ""
+    names = [path for path in _documents(folder) if only in ("", os.path.basename(path))]
+    return sum(_scrub_file(path, key) for path in names)
+
+
+def _needle(key: str) -> bytes:
+    """Return what a file that speaks of ``key`` holds: a marker's key, or a name as JSON has it."""
+    return (key if is_hex(key, 32) else dumps(key)).encode("ascii")
 
 
 def _scrub_file(path: str, key: str) -> bool:
     data = atomic.read(path, MAX_BYTES)
-    if data is None or key.encode("ascii") not in data:
+    if data is None or _needle(key) not in data:
         return False
     lines = [_scrub_line(line, key) for line in data.split(b"\n")]
     atomic.write(path, b"\n".join(lines))
@@ -60,7 +70,7 @@ def _scrub_line(line: bytes, key: str) -> bytes:
     row = load_object(line) if line else None
     sources = row.get("sources") if row is not None else None
     if row is None or not isinstance(sources, list):
-        return b"" if key.encode("ascii") in line else line  # torn: nobody reads it any more
+        return b"" if _needle(key) in line else line  # torn: nobody reads it any more
     touched = False
     for source in sources:
         if isinstance(source, dict) and key in (source.get("ids") or ()):

@@ -135,6 +135,7 @@ BORROWERS = {
     "hooks.context.lifetime": TELLING,
     "hooks.context.shelf": TELLING,
     "hooks.context.brains.local_file": {"library"},  # where a home's store is
+    "hooks.context.erased": {"library"},  # what else of a home holds words of it
 }
 
 

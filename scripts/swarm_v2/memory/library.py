@@ -11,7 +11,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from hooks.clock import iso
+from hooks.clock import from_epoch, iso, parse_iso
 from scripts.swarm_v2.memory.answers import answer, told
 from scripts.swarm_v2.memory.editing import Edit
 from scripts.swarm_v2.memory.errors import MemoryRefused
@@ -41,8 +41,13 @@ if TYPE_CHECKING:
         space: str
         principal: str | None
 
-        def read(self, id: str, scope: str = "space") -> Mapping[str, object] | None:
-            """Return the session's own instance; a redirect is followed to its value."""
+        def read(
+            self, id: str, scope: str = "space", *, follow: bool = True
+        ) -> Mapping[str, object] | None:
+            """Return the session's own instance; a redirect is followed to its value.
+
+            Without ``follow`` it is the very instance that is named, as it is stored.
+            """
             ...
 
         def documents(
@@ -108,7 +113,14 @@ def open_store(where: str, *, wal: bool = False, prefix: str = PREFIX) -> Docume
     from hooks.context.brains.local_file import open_file
     from scripts.swarm_v2.memory.store_sqlite import SqliteStore
 
-    return SqliteStore(os.path.join(where, "brain", "local.db"), wal=wal, opener=open_file)
+    path = os.path.join(where, "brain", "local.db")
+    return SqliteStore(path, wal=wal, opener=open_file, erased=lambda at: _erased(where, at))
+
+
+def _erased(home: str, at: str) -> None:
+    from hooks.context.erased import attempt
+
+    attempt(home, parse_iso(at) or from_epoch(0))
 
 
 def open_session(
@@ -158,8 +170,10 @@ class LocalMemory:
         self.runtime, self._now = runtime, now
         self._session = runtime.open_session(check_project(space), credential, session_id)
 
-    def read(self, id: str, scope: str = "space") -> Mapping[str, object] | None:
-        found = self._ask("read", {"id": id, "scope": scope})["document"]
+    def read(
+        self, id: str, scope: str = "space", *, follow: bool = True
+    ) -> Mapping[str, object] | None:
+        found = self._ask("read", {"id": id, "scope": scope, "follow": follow})["document"]
         return found if isinstance(found, dict) else None
 
     def documents(

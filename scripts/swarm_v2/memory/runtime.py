@@ -16,7 +16,7 @@ from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.evaluation_cache import EvaluationCache
 from scripts.swarm_v2.memory.preferences import NOTES
 from scripts.swarm_v2.memory.queries import Query
-from scripts.swarm_v2.memory.quoted import quoting
+from scripts.swarm_v2.memory.quoted import quoting, quoting_elsewhere, unlinking
 from scripts.swarm_v2.memory.retention import Retention
 from scripts.swarm_v2.memory.seed_memo import ON_NOTE, SeedMemo
 from scripts.swarm_v2.memory.sessions import SessionRegistry
@@ -142,8 +142,8 @@ class MemoryRuntime:
     def commit(self, session: Session, proposal: object, at: str) -> int:
         """Admit and write an authored commit; return its number, 0 where nothing changed.
 
-        With what is erased go the derived documents that may quote it, and their histories, in
-        the same commit; with a session's first note comes what notes begin with.
+        With what is erased go its link and the derived documents that may quote it, with their
+        histories, in the same commit; with a session's first note comes what notes begin with.
 
         Raises:
             MemoryRefused: what is wrong with the proposal, ``stale-base``, ``stale-read`` …
@@ -169,7 +169,8 @@ class MemoryRuntime:
         def completed(commit: Commit) -> Commit:
             erased = {one.scope_key for one in commit.writes if one.op == "erase"}
             quotes = quoting(self.store, session.space, erased) if erased else ()
-            return commit._replace(writes=(*seeds, *commit.writes, *quotes))
+            links = unlinking(self.store, session.space, commit.writes)
+            return commit._replace(writes=(*seeds, *commit.writes, *links, *quotes))
 
         change = self._admission.commit_authored(asked, session, at, completed)
         if change is not None and any(one.op == "erase" for one in asked.writes):
@@ -177,13 +178,14 @@ class MemoryRuntime:
         return change
 
     def _erase_quotes(self, session: Session, asked: Proposal, at: str) -> None:
-        """Erase what another process made of it while it was being erased."""
+        """Erase what another process made of it meanwhile, and what quotes it in other spaces."""
         keys = {_own_key(session, one.scope) for one in asked.writes if one.op == "erase"}
-        writes = quoting(self.store, session.space, keys)
-        if writes:
-            carried = [write.scope_key for write in writes]
-            commit = self._admission.system(session.space, writes, at, carried=carried)
-            self.store.commit(session.space, commit)
+        here = (session.space, quoting(self.store, session.space, keys))
+        for space, writes in (here, *quoting_elsewhere(self.store, session.space, keys)):
+            if writes:
+                carried = [write.scope_key for write in writes]
+                commit = self._admission.system(space, writes, at, carried=carried)
+                self.store.commit(space, commit)
 
     def watch(
         self,
@@ -237,6 +239,7 @@ class MemoryRuntime:
             MemoryRefused: ``store-busy`` or ``store-damaged``; the next pump goes on from there.
         """
         self._settle(most)
+        self.store.tidy()
         spaces = self.registry.spaces()
         return [found for space in spaces for found in self.subscriptions.flush(space)]
 
@@ -279,7 +282,8 @@ class MemoryRuntime:
         if self._is_cut or any(map(self.subscriptions.pending, self.registry.spaces())):
             return 0.0
         refused = [err.code for found in self.subscriptions.refused.values() for _, err in found]
-        waits = [self._standing.due_s(), RETRY_S if "store-busy" in refused else None]
+        again = RETRY_S if "store-busy" in refused else None
+        waits = [self._standing.due_s(), self.store.due_s(), again]
         return min((wait for wait in waits if wait is not None), default=None)
 
     def graph(self, space: str) -> GraphSnapshot | None:

@@ -15,6 +15,7 @@ from scripts.swarm_v2.memory.sqlite_commit import apply as apply
 from scripts.swarm_v2.memory.sqlite_rows import Place
 from scripts.swarm_v2.memory.sqlite_schema import SCHEMA as SCHEMA
 from scripts.swarm_v2.memory.sqlite_schema import VERSION as VERSION
+from scripts.swarm_v2.memory.sqlite_wal import WriteAhead
 from scripts.swarm_v2.scope_key import DirtyKey
 
 TYPE_CHECKING = False
@@ -58,6 +59,7 @@ class SqliteStore:
         sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - of the one loop of ``wait``
         database: Database | None = None,
         opener: Callable[..., Database] | None = None,
+        erased: Callable[[str], None] | None = None,
     ) -> None:
         """Open ``path`` or make it; ``database`` is one that is open and has our tables.
 
@@ -66,28 +68,22 @@ class SqliteStore:
         ``wal`` is for a process that lives on: its commits do not wait for the disk (they survive
         the process; a power cut may take the newest ones, never a part of one), and the file goes
         back to a rollback journal when it is closed and nobody else has it open. ``clock`` and
-        ``sleep`` are of ``wait``: monotonic.
+        ``sleep`` are of ``wait``: monotonic. ``erased`` is called after each commit that erased
+        an author's documents, with its instant: their words may be elsewhere too.
 
         Raises:
             MemoryRefused: ``store-damaged`` or ``store-busy``.
         """
-        self._clock, self._sleep, self._wal = clock, sleep, False
+        self._clock, self._sleep, self._erased = clock, sleep, erased
         self._lock, self._lent, self._commits = RLock(), database is not None, 0
         self._values = None if self._lent else _kept_values()
         with _Guarded(self._lock):
             self._db = database or (opener or _own_file)(path, fault=_fault)
             own = self._db.number("PRAGMA application_id")
+            self._ahead = WriteAhead(self._db)
             if wal:
-                self._write_ahead()
+                self._ahead.begin()
         self.name = f"sqlite:{os.path.realpath(path)}:{own}"
-
-    def _write_ahead(self) -> None:
-        try:
-            self._wal = self._db.one("PRAGMA journal_mode=WAL") == ("wal",)
-        except HookError:
-            return  # somebody holds it just now: as it is, every commit waits for the disk
-        if self._wal:
-            self._db.run("PRAGMA synchronous=NORMAL")
 
     def _guarded(self) -> _Guarded:
         return _Guarded(self._lock)
@@ -107,32 +103,33 @@ class SqliteStore:
         with self._writing():
             number = sqlite_commit.apply(self._db, space, commit, branch=branch)
         if any(write.op == "erase" for write in commit.writes):
-            self._let_go()
-            self._empty_wal()
+            self._let_go(commit.at if commit.kind == "authored" else None)
         return number
 
     def drop_session(self, space: str, session_key: str, at: str) -> int:
         with self._writing():
             number = sqlite_commit.drop_session(self._db, space, session_key, at)
-        self._let_go()
-        self._empty_wal()
+        self._let_go(at)
         return number
 
-    def _let_go(self) -> None:
-        """Keep no word of what was erased."""
+    def _let_go(self, at: str | None) -> None:
+        """Keep no word of what was erased: here, in a log of the file, and where ``erased`` looks.
+
+        What stands in the way now is done by a later ``tidy``: what was asked is written.
+        """
         if self._values is not None:
             self._values.clear()
-
-    def _empty_wal(self) -> None:
-        """Leave nothing of what was erased in a WAL; readers that stand in the way are waited for.
-
-        Nothing to do where the file has none.
-        """
+        if at is not None and self._erased is not None:
+            self._erased(at)
         with self._guarded():
-            try:
-                self._db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-            except HookError:
-                return  # what was asked is written; the WAL goes with its last user
+            self._ahead.empty()
+
+    def tidy(self) -> bool:
+        with self._guarded():
+            return self._ahead.tidy()
+
+    def due_s(self) -> float | None:
+        return self._ahead.due_s
 
     def read(self, space: str, scope_key: str, id: str, *, branch: str = "") -> Document | None:
         with self._reading():
@@ -263,17 +260,8 @@ class SqliteStore:
         if self._lent:
             return
         with _Guarded(self._lock):
-            if self._wal:
-                self._wal = False
-                self._go_back()
+            self._ahead.end()
             self._db.close()
-
-    def _go_back(self) -> None:
-        try:
-            self._db.run("PRAGMA busy_timeout=0")
-            self._db.rows("PRAGMA journal_mode=DELETE")
-        except HookError:
-            return  # somebody else has it open: the last one's WAL goes when it closes
 
 
 def _kept_values() -> DecodedValues:

@@ -123,6 +123,29 @@ def test_what_is_erased_leaves_the_write_ahead_log_at_once(path, living):
     hook.close()
 
 
+@pytest.mark.parametrize("by_another", [False, True])
+def test_what_a_reader_kept_in_the_log_leaves_it_once_the_reader_went(path, living, by_another):
+    living.commit(SPACE, authored(put("a", "SECRET" * 100)))
+    living.tidy()
+    hook = Database(path, "", VERSION, create=False)
+    hook.run("PRAGMA busy_timeout=1")
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM head").fetchall()
+    eraser = SqliteStore(path, database=hook) if by_another else living
+    if not by_another:
+        living._db.run("PRAGMA busy_timeout=1")
+    eraser.commit(SPACE, authored(erase("a")))
+    hook.close()
+    assert not living.tidy()
+    assert living.due_s() is not None
+    reader.close()
+    assert living.tidy()
+    assert living.due_s() is None
+    for file in Path(path).parent.iterdir():
+        assert b"SECRET" not in file.read_bytes()
+
+
 def test_waiting_looks_again_in_short_steps_and_gives_up_at_its_time(path):
     clock = Ticking()
     store = SqliteStore(path, clock=clock, sleep=clock.sleep)
