@@ -62,6 +62,8 @@ def style_item(style: str, scope_key: str) -> Item:
 
 def note_items(value: object, scope_key: str) -> list[Item]:
     """Return the notes of a session, one for each member that says something, by name."""
+    if isinstance(value, str) and value.strip():
+        return [Item(NOTES, "note", value.strip(), scope_key=scope_key)]
     if not isinstance(value, dict):
         return []
     found = []

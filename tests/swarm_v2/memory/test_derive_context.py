@@ -181,6 +181,16 @@ def test_notes_are_the_sessions_that_wrote_them(world: World) -> None:
     assert text(world, A2) == ""
 
 
+@pytest.mark.parametrize("notes", ["ship it", {"text": "ship it"}, {"goal": "ship it"}])
+def test_notes_are_told_in_each_of_their_forms(world: World, notes: object) -> None:
+    world.save(A1, "notes", "session", notes)
+    lines = text(world, A1).splitlines()
+    assert lines[-3] == "This session:"
+    assert lines[-2].endswith("] ship it")
+    world.save(A1, "notes", "session", " ")
+    assert text(world, A1) == ""
+
+
 def test_at_most_so_many_bodies_are_loaded_and_the_best_are_among_them(world: World) -> None:
     writes = []
     links = {}

@@ -65,12 +65,11 @@ def test_a_context_that_is_a_sessions_is_told_without_one_and_without_its_notes(
 
 
 def test_what_cannot_be_computed_is_said_where_nothing_is_stored(noted, opened, each_store):
-    key = resolve_scope_key("user", Identity(A))
-    each_store.commit(
-        PROJ, Commit("system", (Write("preferences", key, "set", {"verbosity": "loud"}),))
-    )
+    there, back = ({"$link": {"id": one}} for one in ("memory/back", "memory/db"))
+    circle = (Write("memory/db", "space", "set", there), Write("memory/back", "space", "set", back))
+    each_store.commit(PROJ, Commit("system", circle))
     runtime, session = opened(A)
     with pytest.raises(MemoryRefused) as refused:
         runtime.read(session, "context", "space")
     assert refused.value.code == "derivation-failed"
-    assert "verbosity" in str(refused.value)
+    assert "redirects" in str(refused.value)
