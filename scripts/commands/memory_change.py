@@ -23,6 +23,7 @@ from scripts.commands.memory_door import (
 from scripts.commands.memory_look import pretty
 from scripts.commands.memory_value import NO_VALUE, edited, given, redacted, tell_redacted
 from scripts.swarm_v2.memory import memories
+from scripts.swarm_v2.memory.document import is_link
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.proposals import check_authored
 from scripts.swarm_v2.memory.store import Write
@@ -87,7 +88,7 @@ def edit(
     wanted = usual_scope(document_id, scope)
     with refusals(as_json), opened(door(ctx)) as memory:
         check_authored(document_id)
-        found = memory.read(document_id, wanted)
+        found = memory.read(document_id, wanted, follow=False)
         if found is None or found.get("deleted"):
             raise nothing_there(document_id, wanted, as_json)
         if value is None and sys.stdin.isatty():
@@ -98,14 +99,16 @@ def edit(
         else:
             said = given(value, as_text)
         clean, kinds = redacted(said)
-        end, where = str(found["id"]), str(found["scope"])  # of what a redirect leads to
-        if memories.slug_of(end) is not None:
+        if memories.slug_of(document_id) is not None:
             before = found.get("value")
-            known = before if isinstance(before, dict) else {}
+            known = before if isinstance(before, dict) and not is_link(before) else {}
             clean = _memory(clean, known, memory.space, door(ctx))
-        seen = int(str(found["seq"])) if base is None else base
-        writes = _writes(end, where, clean, None)
-        _say(memory, end, where, lambda: _replaced(memory, where, writes, seen), as_json)
+        seen = int(str(found["seq"]))
+        if base is not None and base > seen:
+            hint = f"say --base {seen}, or leave it out"
+            raise MemoryRefused("request-invalid", f"{document_id} was never at {base}", hint)
+        writes = _writes(document_id, wanted, clean, seen if base is None else base)
+        _say(memory, document_id, wanted, lambda: _written(memory, wanted, writes), as_json)
     tell_redacted(kinds)
 
 
@@ -130,7 +133,7 @@ def forget(ctx: typer.Context, document_id: Id, scope: Scope = "", as_json: Json
 def _standing(memory: Memory, document_id: str, scope: str) -> Mapping[str, object] | None:
     """Return what is there; of what is damaged, that it is, which the person is told."""
     try:
-        return memory.read(document_id, scope)
+        return memory.read(document_id, scope, follow=False)
     except MemoryRefused as err:
         if err.code != "store-damaged":
             raise
@@ -208,24 +211,6 @@ def _written(memory: Memory, scope: str, writes: list[Write]) -> int:
     )
 
 
-def _replaced(memory: Memory, scope: str, writes: list[Write], seen: int) -> int:
-    """Commit what replaces the state ``seen`` of the first document, and nothing newer."""
-
-    def write(all: list[Write]) -> int:
-        with memory.transaction() as edit:
-            now = edit.document(writes[0].id, scope)
-            current = int(str(now["seq"])) if now else 0
-            if current != seen:
-                sentence = f"another commit moved {writes[0].id}"
-                raise MemoryRefused("stale-base", sentence, current=current)
-            for one in all:
-                put = edit.patch if one.op == "patch" else edit.write
-                put(one.id, one.value, scope)
-        return edit.seq
-
-    return _in_a_full_index(memory, scope, writes, write)
-
-
 def _in_a_full_index(
     memory: Memory, scope: str, writes: list[Write], write: Callable[[list[Write]], int]
 ) -> int:
@@ -249,7 +234,7 @@ def _conflict(
     memory: Memory, document_id: str, scope: str, err: MemoryRefused, as_json: bool, again: str
 ) -> None:
     """Show the refusal, what stands there now, and what to say next."""
-    current = memory.read(document_id, scope)
+    current = memory.read(document_id, scope, follow=False)
     if current is not None and not err.hint:
         err.hint = again.format(seq=current["seq"])
     complain(err, as_json, **({"current": current} if as_json else {}))

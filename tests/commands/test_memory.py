@@ -238,18 +238,42 @@ def test_what_is_damaged_is_told_written_anew_or_forgotten(cli, home, either, do
     cli("list")
 
 
-def test_an_edit_goes_to_where_a_redirect_leads_and_only_over_what_it_saw(cli, home):
-    cli("put", "plan", '{"$link": {"id": "memory/x", "scope": "user"}}')
-    cli("put", "memory/x", "one", "--scope", "user")
+def test_what_is_written_and_forgotten_is_what_was_named_and_never_where_it_redirects(cli, either):
+    cli("put", "memory/x", "my own", "--scope", "user")
+    cli("put", "secret", "mine", "--scope", "user")
+    cli("put", "plan", '{"$link": {"id": "secret", "scope": "user"}}')
+    assert "mine" in cli("show", "plan").stdout
+    seen = json.loads(cli("show", "secret", "--json", "--scope", "user").stdout)
+    cli("edit", "plan", '{"$link": {"id": "memory/x", "scope": "user"}}')
+    assert "my own" in cli("show", "plan").stdout
+    assert "Forgot plan (space)." in cli("forget", "plan").stdout
+    cli("show", "plan", rc=4)
+    cli("forget", "plan", rc=4)
+    assert json.loads(cli("show", "secret", "--json", "--scope", "user").stdout) == seen
+    assert "my own" in cli("show", "memory/x", "--scope", "user").stdout
+    cli("forget", "memory/x", rc=4)
+
+
+def test_a_redirect_under_a_memorys_name_is_forgotten_and_not_ones_own_behind_it(cli, home):
+    cli("put", "memory/x", "my own", "--scope", "user")
+    store = open_store(str(home))
+    link = {"$link": {"id": "memory/x", "scope": "user"}}  # as an older version let it in
+    store.commit(SPACE, Commit("system", (Write("memory/x", "space", "set", link),)))
+    store.close()
+    assert "Forgot memory/x (space)." in cli("forget", "memory/x").stdout
+    assert "my own" in cli("show", "memory/x", "--scope", "user").stdout
+    cli("show", "memory/x", rc=4)
+
+
+def test_an_edit_is_only_over_what_it_saw(cli, home):
+    cli("put", "plan", "one")
     seen = json.loads(cli("show", "plan", "--json").stdout)["seq"]
     cli("edit", "plan", "two", "--base", str(seen))
-    shown = json.loads(cli("show", "memory/x", "--json", "--scope", "user").stdout)
-    assert shown["value"]["text"] == "two"
-    assert cli("edit", "plan", "three", "--base", str(seen), rc=3).stdout.startswith(
-        "now: memory/x"
-    )
-    index = json.loads(cli("show", "index", "--scope", "user", "--json").stdout)["value"]
-    assert index["links"]["x"]["summary"] == "two"
+    assert cli("edit", "plan", "three", "--base", str(seen), rc=3).stdout.startswith("now: plan")
+    never = cli("edit", "plan", "three", "--base", str(seen + 99), rc=1).stderr
+    assert never.startswith(f"request-invalid: plan was never at {seen + 99}\n  hint: say --base")
+    cli("edit", "plan", "three", "--base", "-5", rc=2)
+    cli("edit", "plan", "three", "--base", "9" * 20, rc=1)
 
 
 def test_the_store_holds_what_the_shell_wrote(cli, home):

@@ -93,10 +93,15 @@ class RemoteMemory:
         self._frames: list[Body] = []
         self._last = SyncFrame(space, 1, 0, 0)
 
-    def read(self, id: str, scope: str = "space") -> Body | None:
-        """Return the instance as this client sees it: with ``"pending"`` before the verdict."""
+    def read(self, id: str, scope: str = "space", *, follow: bool = True) -> Body | None:
+        """Return the instance as this client sees it: with ``"pending"`` before the verdict.
+
+        Without ``follow`` it is the very instance that is named, as the server has stored it.
+        """
         address = Address(self.space, check_id(id), scope_named({"scope": scope}))
         instance_for(address, self._own)
+        if not follow:
+            return self._talk.again(lambda: self._asked(address, follow=False))
         return self._talk.again(lambda: self._read(address))
 
     def documents(
@@ -203,8 +208,7 @@ class RemoteMemory:
 
     def _read(self, address: Address) -> Body | None:
         if address.id in DERIVED and not self._kept.holds(address):
-            found = self._talk.ask("read", {"id": address.id, "scope": address.scope})["document"]
-            return found if isinstance(found, dict) else None
+            return self._asked(address, follow=True)
         run = Transaction(self._kept.reader(settled=False), self.space)
         run.act_as(self._own)
         document = run.document(address)
@@ -213,6 +217,11 @@ class RemoteMemory:
         body = document_body(document, scope_of(document.scope_key)) or {}
         key = InstanceKey(document.space, document.scope_key, document.id)
         return {**body, "pending": True} if self._kept.is_pending(key) else body
+
+    def _asked(self, address: Address, *, follow: bool) -> Body | None:
+        fields = {"id": address.id, "scope": address.scope, "follow": follow}
+        found = self._talk.ask("read", fields)["document"]
+        return found if isinstance(found, dict) else None
 
     def _root(self, asked: AskedWatch) -> Address:
         return Address(self.space, asked.id, asked.scope, asked.path)
