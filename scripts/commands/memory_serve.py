@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hooks.clock import iso
+from hooks.log import log
 from scripts.commands import door
 from scripts.commands.memory_door import (
     SERVER,
@@ -44,16 +46,21 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Serve this installation's scoped memory until nobody is connected, or a signal."""
-    from scripts.swarm_v2.memory.credentials import People
+    from scripts.swarm_v2.memory.people import People
     from scripts.swarm_v2.memory.place import place_of
     from scripts.swarm_v2.memory.server import MemoryServer
     from scripts.swarm_v2.memory.serving import Engine
 
     settings = door(ctx).settings()
 
+    def warn(fault: str) -> None:
+        log(settings.home, iso(now()), "memory serve", "", fault)
+        typer.echo(fault, err=True)
+
     def engine() -> Engine:
         store = store_of(settings, wal=True)
-        people = People(settings.home, credential_of(settings, store))
+        people = People(settings.home, credential_of(settings, store), warn=warn)
+        people.listed()  # what its owner should mend is said at once
         return Engine(store, people, now=now, roots=roots_of(settings))
 
     def second() -> DocumentStore:

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING
 
 from hooks.errors import HookError
 from hooks.status_state import ASK
-from scripts.doctor import Finding, agent, door, folder, home, runtime, service, spelling, state
+from scripts.doctor import (
+    Finding,
+    agent,
+    door,
+    folder,
+    home,
+    people,
+    runtime,
+    service,
+    spelling,
+    state,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,6 +79,7 @@ CHECKS: dict[str, Callable[[Look], Iterator[Finding]]] = {
     "brain service": service.answers,
     "session state": state.kept,
     "brain folder": folder.pages,
+    "memory people": people.let_in,
     "status": status,
 }
 

@@ -57,6 +57,19 @@ def test_what_brain_status_counts_is_explained_here(home):
     assert any("installation.json" in row["what"] and row["next"] for row in found["status"])
 
 
+def test_people_of_one_name_are_told_by_their_lines(home):
+    people = home / "memory" / "people"
+    people.parent.mkdir(parents=True, mode=0o700)
+    line = '{"principal":"ann","sha256":"%s"}\n'
+    people.write_text(line % ("a" * 64) + line % ("b" * 64))
+    code, found = rows(home)
+    assert code == 1
+    (row,) = found["memory people"]
+    assert (row["level"], "lines 1, 2 name one person" in row["what"]) == ("warn", True)
+    people.write_text(line % ("a" * 64))
+    assert rows(home)[1]["memory people"][0]["level"] == "ok"
+
+
 @pytest.mark.parametrize("name", CHECKS)
 def test_no_check_fails_on_nothing_at_all(name, noon, tmp_path):
     look = Look({"HOME": str(tmp_path)}, noon, str(tmp_path), str(ROOT))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from hooks.clock import iso
-from hooks.errors import StateError
 from scripts.swarm_v2.memory.answers import answer, pushes, told
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.library import check_project
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
-    from scripts.swarm_v2.memory.credentials import People
     from scripts.swarm_v2.memory.derivations import Roots
     from scripts.swarm_v2.memory.frames import SyncFrame
+    from scripts.swarm_v2.memory.people import People
     from scripts.swarm_v2.memory.sessions import Session
     from scripts.swarm_v2.memory.store import DocumentStore
     from scripts.swarm_v2.memory.wire import Ask, Hello
@@ -57,10 +56,7 @@ class Engine:
         Raises:
             MemoryRefused: ``credential-refused``, ``space-invalid``, ``request-invalid``.
         """
-        try:
-            credential = self._people.who(hello.token)
-        except StateError as err:  # the list of people is not the owner's alone
-            raise MemoryRefused("credential-refused", str(err), err.hint) from None
+        credential = self._people.who(hello.token)
         space = check_project(hello.space)
         session = self._runtime.open_session(space, credential, hello.session_id or None)
         return session, encode(Welcome(credential.principal, self._store.seq(space)))

@@ -13,27 +13,17 @@ from scripts.swarm_v2.installation import installation
 from scripts.swarm_v2.memory.credentials import (
     FOLDER,
     HEX_DIGITS,
-    PEOPLE,
     PUBLIC,
     TOKEN,
-    People,
     digest,
     of_installation,
     of_redis,
     own_token,
-    public_line,
 )
-from scripts.swarm_v2.memory.errors import MemoryRefused
 
 
 def path(home, name):
     return home / FOLDER / name
-
-
-def refused(people, token):
-    with pytest.raises(MemoryRefused) as err:
-        people.who(token)
-    return err.value.code, str(err.value)
 
 
 def test_the_token_is_made_once_private_and_the_same_for_everybody_who_asks_at_once(home):
@@ -87,79 +77,3 @@ def test_the_default_user_of_a_redis_names_nobody():
     assert of_redis("default").principal is None
     assert of_redis("").principal is None
     assert of_redis("alice").principal == "alice"
-
-
-@pytest.fixture
-def server(home):
-    """A server's home, and whom it lets in besides itself."""
-    return People(str(home), of_installation(str(home)))
-
-
-def admit(home, *lines, mode=0o644):
-    path(home, PEOPLE).write_text("\n".join(lines) + "\n")
-    path(home, PEOPLE).chmod(mode)
-
-
-A, B = "a" * HEX_DIGITS, "b" * HEX_DIGITS
-
-
-def test_a_server_knows_its_own_installation_and_whom_its_owner_added(home, server):
-    assert server.who(own_token(str(home))).principal == installation(str(home)).installation_id
-    admit(home, "# Alice", public_line("did:key:zA", A), "", public_line("b b", B))
-    assert server.who(A).principal == "did:key:zA"
-    assert server.who(B).principal == "b b"
-
-
-def test_who_is_taken_out_is_out_at_once(home, server):
-    admit(home, public_line("did:key:zA", A))
-    assert server.who(A).principal == "did:key:zA"
-    admit(home, public_line("b", B))
-    assert refused(server, A)[0] == "credential-refused"
-
-
-def test_every_token_that_is_not_known_is_refused_in_the_same_words(home, server):
-    admit(home, public_line("did:key:zA", A))
-    said = {refused(server, token) for token in ("", "x", B, digest(A), "\ud800")}
-    assert len(said) == 1
-    assert said.pop()[0] == "credential-refused"
-
-
-def test_a_token_with_two_names_is_nobody(home, server):
-    admit(home, public_line("did:key:zA", A), public_line("did:key:zB", A))
-    assert refused(server, A)[0] == "credential-refused"
-    admit(home, public_line("did:key:zA", A), public_line("did:key:zA", A))
-    assert server.who(A).principal == "did:key:zA"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[]",
-        '{"principal":"","sha256":"%s"}',
-        '{"principal":1,"sha256":"%s"}',
-        '{"sha256":"%s"}',
-        '{"principal":"\\ud800","sha256":"%s"}',
-        '{"principal":"a","sha256":"ab"}',
-    ],
-)
-def test_a_line_that_is_none_lets_nobody_in_and_nobody_out(home, server, line):
-    admit(home, line.replace("%s", digest(A)), public_line("b", B))
-    assert refused(server, A)[0] == "credential-refused"
-    assert server.who(B).principal == "b"
-
-
-@pytest.mark.parametrize("mode", [0o664, 0o646])
-def test_a_list_that_others_may_write_lets_nobody_in(home, server, mode):
-    admit(home, public_line("did:key:zA", A), mode=mode)
-    with pytest.raises(StateError, match="others may write"):
-        server.who(A)
-    assert server.who(own_token(str(home)))
-
-
-def test_a_link_in_place_of_the_list_lets_nobody_in(home, server, tmp_path):
-    admit(home, public_line("did:key:zA", A))
-    os.rename(path(home, PEOPLE), tmp_path / "elsewhere")
-    path(home, PEOPLE).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(StateError, match="no plain file"):
-        server.who(A)

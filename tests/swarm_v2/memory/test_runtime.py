@@ -6,12 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scripts.swarm_v2.memory.derivations import Roots
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.library import LocalMemory
 from scripts.swarm_v2.memory.runtime import MemoryRuntime
 from scripts.swarm_v2.memory.sessions import Credential
-from scripts.swarm_v2.memory.store import Commit, Write
 from scripts.swarm_v2.scope_key import Identity, resolve_scope_key
 from tests.support.memory_server import A2, A, B, written
 
@@ -19,7 +17,6 @@ PROJ = "git.example.org/shop/web"
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 AT = "2026-11-30T12:00:00.000000+00:00"
 WAIT_S = 20
-LINK = {"memory": {"$link": {"id": "memory/x", "scope": "space"}}, "type": "lesson"}
 
 
 def now() -> datetime:
@@ -161,50 +158,6 @@ def test_what_is_erased_goes_from_every_persons_context_and_its_history(
         key = resolve_scope_key("user", one.identity)
         assert "theword" not in str(each_store.history(PROJ, key, "context"))
         assert "theword" not in str(runtime.read(one, "context", "space").value)
-
-
-def test_a_memory_that_is_erased_alone_takes_its_link_along_with_all_that_said(
-    runtime, person, each_store
-):
-    a = person(A, "1")
-    links = {"x": {"summary": "theword"}, "y": {"summary": "stays"}}
-    runtime.commit(a, written("memory/x", {"text": "theword"}), AT)
-    runtime.commit(a, written("index", {"links": links}), AT)
-    runtime.commit(a, {"writes": [{"id": "memory/x", "op": "erase"}]}, AT)
-    assert each_store.read(PROJ, "space", "index").value == {"links": {"y": links["y"]}}
-    assert "theword" not in str(each_store.history(PROJ, "space", "index"))
-
-
-def test_what_was_derived_and_deleted_loses_its_history_with_what_it_quotes(
-    runtime, person, each_store
-):
-    a = person(A, "1")
-    runtime.commit(a, written("memory/x", {"text": "theword", "type": "lesson"}), AT)
-    runtime.commit(a, written("index", {"links": {"x": LINK}}), AT)
-    runtime.read(a, "context", "space")
-    key = resolve_scope_key("user", a.identity)
-    gone = tuple(Write(one.action, one.scope_key, "delete") for one in each_store.basis(PROJ))
-    each_store.commit(PROJ, Commit("system", gone, at=AT))
-    assert "theword" in str(each_store.history(PROJ, key, "context"))
-    runtime.commit(a, {"writes": [{"id": "memory/x", "op": "erase"}]}, AT)
-    assert "theword" not in str(each_store.history(PROJ, key, "context"))
-
-
-def test_what_is_erased_goes_from_the_contexts_of_projects_that_read_this_one(each_store):
-    other = "git.example.org/shop/api"
-    runtime = MemoryRuntime(
-        each_store, now=now, roots=lambda space, _: Roots(space, (PROJ,) if space == other else ())
-    )
-    ann = Credential(A, "test")
-    here, there = (runtime.open_session(one, ann, "1") for one in (PROJ, other))
-    runtime.commit(here, written("memory/x", {"text": "theword", "type": "lesson"}), AT)
-    runtime.commit(here, written("index", {"links": {"x": LINK}}), AT)
-    assert "theword" in str(runtime.read(there, "context", "space").value)
-    runtime.commit(here, {"writes": [{"id": "memory/x", "op": "erase"}]}, AT)
-    key = resolve_scope_key("user", there.identity)
-    assert "theword" not in str(each_store.history(other, key, "context"))
-    assert "theword" not in str(runtime.read(there, "context", "space").value)
-    runtime.close()
 
 
 def test_a_persons_own_memory_takes_only_that_persons_context_along(runtime, person, each_store):
