@@ -175,6 +175,10 @@ class EvaluationCache:
             self._keep(store, shape, tracked)
         return tracked
 
+    def drop(self, space: str) -> None:
+        """Forget what was evaluated in a space: its numbers mean something else now."""
+        self._slots.pop(space, None)
+
     def _evaluated(self, evaluate: Callable[[], TrackedQuery]) -> TrackedQuery:
         self.evaluations += 1
         return evaluate()

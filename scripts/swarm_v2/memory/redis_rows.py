@@ -13,7 +13,7 @@ from scripts.swarm_v2.scope_key import DirtyKey, is_scope_key
 from scripts.swarm_v2.wire_json import dumps, loads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _BASES = ("r", "s", "e", "-")
 
@@ -202,6 +202,11 @@ def parse_change(entry_id: bytes, fields: dict[bytes, bytes], branch: str) -> Ch
     places = [parse_field(dumps(one)) for one in touched]
     once = dict.fromkeys(DirtyKey(key, name) for there, key, name in places if there == branch)
     return Change(seq, kind, tuple(once), *who)  # type: ignore[arg-type]  # checked
+
+
+def mark_of(fields: Mapping[bytes, bytes]) -> str:
+    """Return what only this entry of the feed says: its request, in an old one its instant."""
+    return (fields.get(b"request") or fields.get(b"at") or b"").decode("utf-8", "replace") or "-"
 
 
 def refuse_again() -> MemoryRefused:

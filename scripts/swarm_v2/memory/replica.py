@@ -98,6 +98,7 @@ class Replica:
         # boundary: the replica's own instance by scope name, which its one identity fixes
         self._own_keys: dict[Scope, str] = {}
         self._sealed = 0
+        self._told = 0  # up to where frames came
 
     def instance(self, address: Address, running: Identity | None) -> InstanceKey:
         """Return the instance of an address: its own key, else ``running``'s, else ``own``'s.
@@ -181,15 +182,28 @@ class Replica:
         if frame.space != self.space:
             raise MemoryRefused("request-invalid", "the frame is another space's")
         before = {key: self._confirmed.get(key) for key in self.keys_of(frame)}
+        if frame.reset:
+            self._begin_anew(frame.seq)
+        self._told = max(frame.seq, self._told)
         upserts = {self._of(one): one for one in frame.upserts if self._is(one)}
         going = [self._of(one) for one in frame.removes if self._is(one)]
-        if frame.reset:
-            going += [key for key in self._confirmed if key not in upserts]
+        going += [key for key in self._confirmed if key not in upserts] if frame.reset else []
         for key in going:
             self._confirmed.pop(key, None)
         for key, entry in upserts.items():
             self._take(key, entry)
         return self._changed(before)
+
+    def _begin_anew(self, seq: int) -> None:
+        """Drop what a frame replaces that is everything up to ``seq``: not what is newer.
+
+        All of it where the numbers went back, as they do where the server lost commits.
+        """
+        if seq < self._told:
+            self._told = 0
+            self._confirmed.clear()
+        for key in [key for key, held in self._confirmed.items() if held.seq <= seq]:
+            del self._confirmed[key]
 
     def seal(self, identity: Identity, writes: Sequence[tuple[Address, Op, object]]) -> Sealed:
         """Lay a commit of ``identity`` over what it sees, until ``confirm`` or ``roll_back``."""

@@ -262,10 +262,22 @@ class MemoryRuntime:
         moved = False
         for space, change in self._feed.take():
             moved = True
+            if change is None:
+                self._begin_anew(space)
+                continue
             writer = self._writers.pop((space, change.seq), None)
             self.subscriptions.mark_dirty(space, change, writer)
             self._standing.dirty(space, change)
         return moved
+
+    def _begin_anew(self, space: str) -> None:
+        """Take nothing of a space as known, whose store lost commits: everybody is told it all."""
+        self.cache.drop(space)
+        self._seeds.forget(space)
+        for name in [name for name in self._writers if name[0] == space]:
+            del self._writers[name]
+        self.subscriptions.begin_anew(space)
+        self._standing.begin_anew(space)
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for a commit of anybody's in a space that has a session here."""

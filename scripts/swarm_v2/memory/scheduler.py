@@ -190,6 +190,15 @@ class Scheduler:
             count += sum(self._wake(reader, key, seq) for reader in self.index.readers(key, path))
         return count
 
+    def begin_anew(self) -> None:
+        """Compare every result with what is stored: that may be another, by the same numbers."""
+        self.compositions.reset(self.space)
+        for node in self.nodes.values():
+            for key, instance in node.instances.items():
+                instance.seen.clear()
+                instance.is_checked = False
+                self.ready(Reader(node.name, key))
+
     def _doubt(self, change: Change) -> None:
         """Look again at results that somebody else wrote."""
         for node in self.nodes.values():

@@ -59,6 +59,11 @@ class SessionCache:
         self.reset = True
         self.looked_at = 0
 
+    def begin_anew(self) -> None:
+        """Let the next pass be a whole one, and its frame all there is, by whatever numbers."""
+        self.whole = self.reset = True
+        self.seq = 0
+
     def wants_everything(self, keyed: bool) -> bool:
         """Say whether the next frame has to show all: what was sent by name is sent by key then."""
         return self.reset or keyed is not self._keyed

@@ -117,6 +117,12 @@ class Standing:
             if space in serving.reads:
                 serving.scheduler.dirty(change, space)
 
+    def begin_anew(self, space: str) -> None:
+        """Compare what reads a space with what is stored: the store lost commits there."""
+        for serving in self._serving.values():
+            if space in serving.reads:
+                serving.scheduler.begin_anew()
+
     def run(self, most: int = BUDGET) -> bool:
         """Recompute ``most`` of what is dirty and due in each space; say whether that did much."""
         self.reports = [one.scheduler.run_dirty(most) for one in self._serving.values()]

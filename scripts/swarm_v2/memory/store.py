@@ -197,6 +197,13 @@ if TYPE_CHECKING:
             """Return the number of the newest commit, 0 before the first."""
             ...
 
+        def mark(self, space: str, seq: int) -> str:
+            """Return what tells the commit ``seq`` from any other that may have that number.
+
+            A store that lost its newest commits gives their numbers again. "" where none has it.
+            """
+            ...
+
         def changes(self, space: str, since: int, *, limit: int = 1000) -> list[Change]:
             """Return the commits after ``since``, oldest first, and what each touched.
 

@@ -20,6 +20,7 @@ from scripts.swarm_v2.memory.redis_link import RedisLink, Script, damaged
 from scripts.swarm_v2.memory.redis_rows import (
     document,
     field_of,
+    mark_of,
     parse_change,
     parse_field,
     parse_revision,
@@ -64,6 +65,7 @@ class RedisStore(RedisBasis):
         self._link = RedisLink(url, timeout_s, clock, sleep)
         self._scripts = {name: Script(name) for name in _SCRIPTS}
         self._known: set[str] = set()  # spaces that are listed for sure
+        self._awaited: dict[str, tuple[int, str]] = {}  # behind which commits ``wait`` waits
         self.name = f"redis:{self._own_name()}"
 
     def _own_name(self) -> str:
@@ -100,7 +102,10 @@ class RedisStore(RedisBasis):
             key = self._spaces_key()
             self._link.call("sadd", key, space)
             self._known.add(space)
-        return self._committer(space).write(plan, request or os.urandom(16).hex())
+        number = self._committer(space).write(plan, request or os.urandom(16).hex())
+        if number == 1:  # the server may have lost this list along with all that was there
+            self._link.call("sadd", self._spaces_key(), space)
+        return number
 
     def _committer(self, space: str) -> Committer:
         return Committer(self._link, space, self._names(space), self._scripts)
@@ -176,6 +181,11 @@ class RedisStore(RedisBasis):
             raise damaged("the sequence number")
         return int(found)
 
+    def mark(self, space: str, seq: int) -> str:
+        key, entry = self._names(space).of("commits"), f"{seq}-0"
+        found = self._link.call("xrange", key, entry, entry) if seq else []
+        return mark_of(found[0][1]) if found else ""
+
     def changes(
         self, space: str, since: int, *, limit: int = 1000, branch: str = ""
     ) -> list[Change]:
@@ -195,10 +205,20 @@ class RedisStore(RedisBasis):
         while True:
             for turn in turns:
                 left = min(longest, until - self._clock())
-                if self._next(turn, max(1, int(left * 1000))):
+                if self._next(turn, max(1, int(left * 1000))) or self._lost(since):
                     return True
             if self._clock() >= until:
                 return False
+
+    def _lost(self, since: Mapping[str, int]) -> bool:
+        """Say whether a commit that is waited behind is gone, or is another one now."""
+        for space, seq in since.items():
+            before = self._awaited.pop(space, (seq, ""))
+            now = self.mark(space, seq)
+            if seq and (not now or (before[0] == seq and before[1] not in ("", now))):
+                return True
+            self._awaited[space] = (seq, now)
+        return False
 
     def _next(self, streams: dict[str, str], block_ms: int) -> bool:
         return bool(self._link.call("xread", streams, 1, block_ms))

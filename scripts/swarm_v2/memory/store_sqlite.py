@@ -191,6 +191,10 @@ class SqliteStore:
         with self._reading():
             return sqlite_rows.seq(self._db, space)
 
+    def mark(self, space: str, seq: int) -> str:
+        """See ``DocumentStore``: a file does not lose what was committed while it is open."""
+        return "kept" if 0 < seq <= self.seq(space) else ""
+
     def changes(
         self, space: str, since: int, *, limit: int = 1000, branch: str = ""
     ) -> list[Change]:

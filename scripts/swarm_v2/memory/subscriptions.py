@@ -124,6 +124,14 @@ class SubscriptionServer:
         if writer is not None:
             self._written.setdefault(space, {})[change.seq] = writer
 
+    def begin_anew(self, space: str) -> None:
+        """Have the next ``flush`` send each session all that it watches: numbers went back."""
+        for kept in (self._dirty, self._written, self._marked):
+            kept.pop(space, None)
+        for session in self._registry.of(space):
+            if session in self._caches:
+                self._caches[session].begin_anew()
+
     def pending(self, space: str) -> bool:
         """Say whether ``flush`` has anything to do that it was told of.
 

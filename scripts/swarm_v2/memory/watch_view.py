@@ -46,7 +46,7 @@ class WatchView:
         changed = [key for key in going if self._entries.pop(key, None) is not None]
         for key, entry in upserts.items():
             held = self._entries.get(key)
-            if held is None or held.seq <= entry.seq:
+            if frame.reset or held is None or held.seq <= entry.seq:
                 self._entries[key] = entry
                 if held is None or not _alike(held, entry):
                     changed.append(key)

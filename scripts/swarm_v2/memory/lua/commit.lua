@@ -105,7 +105,8 @@ end
 if #todo > 0 then
   -- The one call that could be refused for its argument comes before all others.
   redis.call('XADD', KEYS[5], seq .. '-0', 'class', log[1], 'session', log[2], 'holder', log[3],
-             'at', log[4], 'touched', '[' .. table.concat(touched, ',') .. ']')
+             'at', log[4], 'touched', '[' .. table.concat(touched, ',') .. ']',
+             'request', string.match(KEYS[8], '[^:]*$'))
   redis.call('SET', KEYS[1], seq)
   if annotations ~= '' then redis.call('HSET', KEYS[4], seq, annotations) end
 else
