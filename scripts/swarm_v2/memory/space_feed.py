@@ -40,10 +40,11 @@ class SpaceFeed:
         Each counts as told once the next one is asked for: what fails on the way comes again.
         """
         for space in list(self._since):
-            if self._lost(space):
+            if space in self._since and self._lost(space):
                 seq = self._store.seq(space)
                 yield space, None
-                self._set(space, seq)
+                if space in self._since:
+                    self._set(space, seq)
             yield from self._news(space)
 
     def _news(self, space: str) -> Iterator[tuple[str, Change]]:
@@ -51,13 +52,16 @@ class SpaceFeed:
             page = self._store.changes(space, self._since[space], limit=PAGE)
             for change in page:
                 yield space, change
-                self._set(space, change.seq)
+                self._since[space] = change.seq
+                self._marks.pop(space, None)  # one question for each page, not for each commit
+            if page and space in self._since:
+                self._set(space, self._since[space])
             if len(page) < PAGE:
                 break
 
     def _lost(self, space: str) -> bool:
-        since = self._since[space]
-        return since > 0 and self._store.mark(space, since) != self._marks[space]
+        now = self._store.mark(space, self._since[space])
+        return self._marks.setdefault(space, now) != now
 
     def _set(self, space: str, seq: int) -> None:
         self._since[space], self._marks[space] = seq, self._store.mark(space, seq)
