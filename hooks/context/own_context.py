@@ -13,7 +13,7 @@ from hooks.context.database import Database
 from hooks.context.remote import apply_alias
 from hooks.errors import HookError
 from scripts.swarm_v2.errors import StoreError
-from scripts.swarm_v2.memory.stored_context import read_context
+from scripts.swarm_v2.memory.stored_context import last_context, read_context
 from scripts.swarm_v2.scope_key import Identity
 
 TYPE_CHECKING = False
@@ -76,8 +76,13 @@ def _stored(db: Database, spaces: tuple[str, ...], who: Identity) -> dict[str, o
 
 
 def _run(db: Database, home: str, project: str, who: Identity) -> dict[str, object] | None:
+    """Run it; where it cannot be made the last good one stays, as at a server."""
+    from scripts.swarm_v2.memory.derivations import FAULTY
     from scripts.swarm_v2.memory.derive_context import run_for
     from scripts.swarm_v2.memory.store_sqlite import SqliteStore
 
-    value, _ = run_for(SqliteStore(db.path, database=db), roots_of(home, project), who)
+    try:
+        value, _ = run_for(SqliteStore(db.path, database=db), roots_of(home, project), who)
+    except FAULTY:
+        return last_context(db, project, who)
     return value if isinstance(value, dict) else None

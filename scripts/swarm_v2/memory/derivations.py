@@ -36,6 +36,9 @@ else:
 
 PERSON = "person"  # the space of what a person lets cross projects: user instances only
 FLEET = "fleet"  # the space of what was shared with everybody
+# What documents of a wrong shape can raise in a derivation. Another fault is a program's error,
+# and is not hidden.
+FAULTY = (MemoryRefused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class Roots(NamedTuple):

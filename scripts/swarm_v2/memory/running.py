@@ -9,6 +9,7 @@ from scripts.swarm_v2.memory.address import InstanceKey
 from scripts.swarm_v2.memory.admission import Admission, change_of
 from scripts.swarm_v2.memory.dependencies import Reader, compact
 from scripts.swarm_v2.memory.derivations import (
+    FAULTY,
     chain,
     depth_of,
     key_of,
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.transactions import Logged
     from scripts.swarm_v2.scope_key import Identity
 
-# What documents of a wrong shape can raise in a derivation. Another fault is a program's error,
-# and is not hidden.
-FAULTY = (MemoryRefused, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 AGAIN = ("stale-base", "stale-read")  # somebody committed in the middle
 KEPT = 64  # values of an instance at most in its history
 STOPS = ("lease-lost", "lease-held", "store-busy")  # nothing else would fare better now

@@ -5,14 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from scripts.swarm_v2.memory.derivations import Roots, depth_of, narrower_of
+from scripts.swarm_v2.memory.derivations import FAULTY, Roots, depth_of, narrower_of
 from scripts.swarm_v2.memory.derive_context import CONTEXT
 from scripts.swarm_v2.memory.derive_digest import DIGEST
 from scripts.swarm_v2.memory.derive_status import STATUS
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.inspect import GraphSnapshot
 from scripts.swarm_v2.memory.memories import DERIVED
-from scripts.swarm_v2.memory.running import FAULTY
 from scripts.swarm_v2.memory.scheduler import Scheduler
 from scripts.swarm_v2.memory.sessions import Credential, Lease
 from scripts.swarm_v2.memory.store import ABSENT, Document
@@ -100,7 +99,11 @@ class Standing:
         serving = self._serving.pop(space, None)
         if serving is not None and serving.service.lease is not None:
             self._registry.close(serving.service)
-            serving.service.lease.release()
+            try:
+                serving.service.lease.release()
+            except MemoryRefused as err:
+                if err.code != "store-busy":
+                    raise  # where nothing can be written now, it ends by itself
 
     def spaces(self) -> set[str]:
         """Return every space that somebody's result here may be made from."""

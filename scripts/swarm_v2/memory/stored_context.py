@@ -82,6 +82,18 @@ def read_context(
     return value
 
 
+def last_context(db: Database, space: str, identity: Identity) -> dict[str, object] | None:
+    """Return what was stored last for ``identity``, whatever moved since; None where nothing was.
+
+    For whom it cannot be made now.
+
+    Raises:
+        HookError: what ``db`` says of the file.
+    """
+    found = _own(db, space, identity)
+    return found[1] if found else None
+
+
 def _own(db: Database, space: str, identity: Identity) -> tuple[str, dict[str, object]] | None:
     """Follow the redirects from the space to the identity's instance; return its key and value."""
     keys = {

@@ -13,8 +13,11 @@ from hooks.context.brains import open_brain
 from hooks.context.keep_context import keep_context
 from hooks.context.own_context import context_for, roots_of
 from hooks.settings import Settings
+from scripts.swarm_v2.memory.document import make_link
 from scripts.swarm_v2.memory.library import open_session, open_store
 from scripts.swarm_v2.memory.sessions import Credential, Lease
+from scripts.swarm_v2.memory.store import Commit, Write
+from scripts.swarm_v2.scope_key import Identity, resolve_scope_key
 from scripts.swarm_v2.wire_json import canonical
 
 WEB, API = "git.example.org/shop/web", "git.example.org/shop/api"
@@ -217,6 +220,24 @@ def test_a_hook_and_a_runtime_give_the_same_bytes_and_neither_commits_what_is_un
         finally:
             served.close()
             store.close()
+
+
+def test_what_cannot_be_made_now_is_told_as_it_was_last_as_a_server_does(place):
+    place.say("everybody's")
+    place.say("of this run", scope="session")
+    place.keep()
+    good = canonical(context_for(place.settings, WEB, ONE))
+    home, who = place.settings.home, principal(place.settings)
+    store = open_store(home)
+    key = resolve_scope_key("user", Identity(who))
+    circle = make_link("preferences", "user")
+    store.commit(WEB, Commit("system", (Write("preferences", key, "set", circle),)))
+    place.say("later")
+    told = canonical(context_for(place.settings, WEB, ONE))
+    roots = lambda space, _: roots_of(home, space)  # noqa: E731 - as a server's
+    with open_session(store, WEB, Credential(who, "token"), ONE, now=lambda: AT, roots=roots) as at:
+        assert canonical(at.read("context")["value"]) == told == good
+    store.close()
 
 
 def test_there_is_no_context_of_no_project_or_of_another_brain_or_of_none(place, settings):
