@@ -88,9 +88,10 @@ class MemoryRuntime:
         if session.identity.principal is not None:
             try:
                 self._seeds.seed(session, iso(self._now()))
-            except MemoryRefused:
-                self.close_session(session)
-                raise
+            except MemoryRefused as err:
+                if err.code != "store-busy":
+                    self.close_session(session)
+                    raise  # a store that can be read only: they come with a later session
         return session
 
     def close_session(self, session: Session) -> None:

@@ -8,6 +8,7 @@ from scripts.swarm_v2.memory.address import Address, InstanceKey
 from scripts.swarm_v2.memory.changes import Changed
 from scripts.swarm_v2.memory.dependencies import DependencyIndex, Reader, WriterIndex, ordered
 from scripts.swarm_v2.memory.derivations import CompositionCache, Roots, present, residue
+from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.instances import ANY_SEQ
 from scripts.swarm_v2.memory.nodes import Node
 from scripts.swarm_v2.memory.store import Change
@@ -265,7 +266,12 @@ class Scheduler:
         if lease is None:
             return False
         was_live = self._served and lease.live()
-        self._served = lease.acquire()
+        try:
+            self._served = lease.acquire()
+        except MemoryRefused as err:
+            if err.code != "store-busy":
+                raise
+            self._served = False  # nothing can be written now, on a full disk say
         if self._served and not was_live:
             for node in self.nodes.values():
                 node.instances.doubt()

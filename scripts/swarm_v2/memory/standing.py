@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from scripts.swarm_v2.memory.address import Address
 from scripts.swarm_v2.memory.derivations import FAULTY, Roots, depth_of, narrower_of
 from scripts.swarm_v2.memory.derive_context import CONTEXT
 from scripts.swarm_v2.memory.derive_digest import DIGEST
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
 
+    from scripts.swarm_v2.memory.derivations import Derivation
     from scripts.swarm_v2.memory.scheduler import Report
     from scripts.swarm_v2.memory.sessions import Session, SessionRegistry
     from scripts.swarm_v2.memory.space_feed import SpaceFeed
     from scripts.swarm_v2.memory.store import Change, DocumentStore
+    from scripts.swarm_v2.memory.transactions import Transaction
     from scripts.swarm_v2.scope_key import Identity
 
 DERIVATIONS = frozenset(DERIVED)
@@ -146,11 +149,8 @@ class Standing:
         if has_own and not scheduler.left:
             return None
         derivation = next(one for one in ALL if one.output.id == node)
-        roots = self._roots_of(session.space, session.identity)
         try:
-            value, transaction = of_one_moment(
-                self._store, session.space, session.identity, lambda tx: derivation.run(tx, roots)
-            )
+            value, transaction = self._computed(session, derivation)
         except FAULTY as err:
             if not has_own:
                 raise MemoryRefused("derivation-failed", f"{node}: {err}") from None
@@ -159,6 +159,24 @@ class Standing:
         key = resolve_scope_key(scope, session.identity)
         stored = self._store.read(session.space, key, node)
         return Document(session.space, key, node, stored.seq if stored else ABSENT, value)
+
+    def _computed(self, session: Session, derivation: Derivation) -> tuple[object, Transaction]:
+        """Return what a run gives, and its transaction; results that it reads are computed too."""
+        roots = self._roots_of(session.space, session.identity)
+        made: dict[Address, object] = {}
+
+        def run(tx: Transaction) -> object:
+            for address, value in made.items():
+                tx.write(address, value)
+            return derivation.run(tx, roots)
+
+        where = (self._store, session.space, session.identity)
+        found = of_one_moment(*where, run)
+        for one in ALL:
+            output = Address(session.space, one.output.id, one.output.scope)
+            if output in [logged.address for logged in found[1].log]:
+                made[output], _ = self._computed(session, one)
+        return of_one_moment(*where, run) if made else found
 
     def due_s(self) -> float | None:
         """Return in how many seconds something that waits may run; None where nothing does."""
