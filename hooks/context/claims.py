@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 # in between. Only events that carry no id of their own fall back on this window.
 TWINS_S = 5.0
 WAIT_S = 8.0  # for the answer of the other installation; the agent waits for both, up to 20 s
-LATE = "brainhooks answered this through its other installation; its answer stands beside this line"
+LATE = (
+    "brainhooks has just answered this: its answer stands beside this line or above it. "
+    "The same words a few seconds later are answered anew."
+)
 SLOW = "brainhooks is still at work on this through its other installation"
 _DONE = b"."  # what a finished claim begins with; an answer may follow
 

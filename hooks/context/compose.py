@@ -91,7 +91,7 @@ def _take_back(gone: Sequence[str]) -> list[Source]:
     if not gone:
         return []
     ids = tuple(gone[:MOST_GONE])
-    named = ", ".join(one[:8] for one in ids)
+    named = ", ".join(quote(shown_id(one)) for one in ids)
     return [Source(ids, f"- [{named}] {_TAKEN_BACK}", (GONE,) * len(ids))]
 
 
@@ -220,7 +220,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 def render(group: Sequence[Item]) -> str:
     """Write one line: id, type, who, how grave, date, then the quoted text."""
     item = group[0]
-    facts = [item.id[:8], item.type]
+    facts = [shown_id(item.id), item.type]
     if item.cls == "person":
         facts.append("said by the person")
     if grave := severity(item):
@@ -231,6 +231,27 @@ def render(group: Sequence[Item]) -> str:
         facts.append(f"noted {len(group)} times")
     where = f" ({quote(item.path)})" if item.path else ""
     return f"- [{quote(', '.join(facts))}] {_cut(quote(item.text), item.id)}{where}"
+
+
+_SHORT, _MOST_NAME = 8, 64
+_HEX, _IN_NAMES = "0123456789abcdef", "._-/"
+
+
+def is_key(item_id: str) -> bool:
+    """Say whether an id is a marker's key; any other is a name that somebody gave a memory."""
+    return len(item_id) == 32 and not item_id.strip(_HEX)
+
+
+def shown_id(item_id: str) -> str:
+    """Return an id as it is told and typed: the beginning of a key, and a name as a whole.
+
+    A name of other than letters, digits and ``._-/`` could be read as what else a line says, so
+    it is cut as a key is.
+    """
+    if len(item_id) <= _SHORT or is_key(item_id) or len(item_id) > _MOST_NAME:
+        return item_id[:_SHORT]
+    plain = all(letter.isalnum() or letter in _IN_NAMES for letter in item_id)
+    return item_id if plain else item_id[:_SHORT]
 
 
 def quote(text: str) -> str:
@@ -260,4 +281,4 @@ def _cut(text: str, item_id: str) -> str:
     end = LINE_UNITS
     while units(text[:end]) > LINE_UNITS:
         end -= 1
-    return f"{text[:end].rstrip()} … (/brainhooks:lessons {item_id[:8]} shows all)"
+    return f"{text[:end].rstrip()} … (/brainhooks:lessons {shown_id(item_id)} shows all)"

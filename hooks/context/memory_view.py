@@ -14,7 +14,14 @@ from hooks.context.compose import Section
 from hooks.context.lifetime import is_over
 from hooks.context.marks import TOMBSTONES
 from hooks.context.remote import apply_alias
-from scripts.swarm_v2.scope_key import Identity, applies_to, resolve_scope_key
+from scripts.swarm_v2.scope_key import (
+    SESSION,
+    SPACE,
+    Identity,
+    applies_to,
+    resolve_scope_key,
+    scope_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,12 +136,23 @@ def watched(settings: Settings, where: Where) -> list[str]:
 def _once(sections: list[Section], buried: frozenset[str]) -> list[Section]:
     """Leave out what was forgotten, and in later sections what an earlier one has.
 
-    What was accepted for everybody stands in its own project's memory and in the feed.
+    What was accepted for everybody stands in its own project's memory and in the feed. Of a name
+    that a memory was put under, the narrowest instance stands instead of the broader ones.
     """
     seen = set(buried)
     once = []
+    narrowest: dict[str, str] = {}
     for section in sections:
-        items = [item for item in section.items if item.id not in seen]
+        for item in section.items:
+            held = narrowest.get(item.id, "")
+            if scope_of(item.scope_key) != SPACE and scope_of(held or SPACE) != SESSION:
+                narrowest[item.id] = item.scope_key
+    for section in sections:
+        items = [
+            item
+            for item in section.items
+            if item.id not in seen and narrowest.get(item.id, item.scope_key) == item.scope_key
+        ]
         once.append(section._replace(items=items))
         seen.update(item.id for item in items)
     return once

@@ -5,8 +5,9 @@ Nothing crosses projects by the agent's own hand: this is the person's.
 
 from __future__ import annotations
 
+from hooks.errors import NotOneMemory
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.library import NothingYetError, may_cross, one, open_library, refresh
+from hooks.verbs.library import NothingYetError, may_cross, one, open_library, refresh, unfound
 from hooks.verbs.wording import count, memory_line, one_line, short
 
 TYPE_CHECKING = False
@@ -33,7 +34,10 @@ def run(args: str, ctx: VerbCtx) -> str:
 
 
 def _accept(brain: Library, wanted: str, ctx: VerbCtx) -> str:
-    item = one(brain, wanted)
+    try:
+        item = one(brain, wanted)
+    except NotOneMemory as err:
+        raise unfound(ctx, wanted, err) from None
     if item.id not in {waiting.id for waiting in brain.waiting()}:
         everybodys = item.id in {told.id for told in brain.feed()}
         if everybodys or (item.accepted and may_cross(item)):

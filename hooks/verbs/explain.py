@@ -12,7 +12,8 @@ from hooks.context.remote import UNKNOWN, apply_alias
 from hooks.errors import HookError
 from hooks.verbs import VerbCtx, VerbUsageError
 from hooks.verbs.library import here
-from hooks.verbs.wording import WHO, count, day, minute, short
+from hooks.verbs.named import how_to_change, named
+from hooks.verbs.wording import WHO, count, day, minute, session_of, short, whose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from hooks.verbs.library import Library
 
 CHUNK = 1 << 20
+DOCUMENTS = {  # that are told, and are no memories
+    "preferences": "your preferences in this project (brainhooks memory show preferences)",
+    "notes": "that session's own notes (brainhooks memory show notes, in its shell)",
+}
 
 
 class NoSuchSessionError(HookError):
@@ -41,7 +46,7 @@ def run(args: str, ctx: VerbCtx) -> str:
     told = injections.read(ctx.settings.home, session) if session else []
     if not told:
         return f"The agent was told nothing in {_named(session, ctx)}."
-    sources = _Sources(ctx)
+    sources = _Sources(ctx._replace(session_id=session))  # what is that session's own is meant
     try:
         parts = [_injection(injection, sources) for injection in told]
     finally:
@@ -130,6 +135,8 @@ class _Sources:
         from hooks.context.ledger import Ledger
         from hooks.verbs.library import open_library
 
+        entry = _index(ctx).get(ctx.session_id)
+        self._ctx, self._project = ctx, entry.project_id if entry else here(ctx).id
         self._ledger: Ledger | None = Ledger.read_only(ctx.settings.home)
         self._brain: Library | None = None
         try:
@@ -145,13 +152,17 @@ class _Sources:
 
     def of(self, key: str) -> str:
         """Write ``3f2a9c11: lesson by agent, 2026-11-29, session …, transcript line 48 of …``."""
+        if key.partition("/")[0] in DOCUMENTS:
+            return f"{short(key)}: {DOCUMENTS[key.partition('/')[0]]}"
         item = self._item(key)
         seen = self._ledger.sightings_of(key) if self._ledger is not None else []
         if item is None:
             facts = ["no longer remembered"]
         else:
             facts = [f"{item.type} by {WHO.get(item.cls, item.cls)}", day(item.at)]
-        session = item.session if item is not None else ""
+            if how := how_to_change(item):
+                facts.append(f"{whose(item) or 'of the project'}, put by name ({how})")
+        session = session_of(item) if item is not None else ""
         if not session and seen:
             session = seen[0].session
         if session:
@@ -161,7 +172,12 @@ class _Sources:
         return f"{short(key)}: {', '.join(facts)}"
 
     def _item(self, key: str) -> Item | None:
-        found = self._brain.find(key) if self._brain is not None else []
+        if self._brain is None:
+            return None
+        found = named(self._brain, key, self._ctx, self._project)
+        if found:
+            return found[0]  # the narrowest: that one was told
+        found = self._brain.find(key)
         return found[0] if len(found) == 1 else None
 
 

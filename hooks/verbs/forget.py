@@ -37,7 +37,7 @@ def run(args: str, ctx: VerbCtx) -> str:
             finish(ctx.settings, ctx.env, ctx.at)  # a forget that died on the way
             return f"{short(gone)} is already forgotten."
         if isinstance(err, NotOneMemory):
-            raise unfound(ctx, wanted, err) from None
+            raise unfound(ctx, args.strip(), err) from None
         raise
     keep.forget(ctx.settings, ctx.env, ctx.at, item.id)
     _refresh(ctx, item)

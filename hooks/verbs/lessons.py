@@ -8,7 +8,7 @@ from __future__ import annotations
 from hooks.clock import iso
 from hooks.context import outbox
 from hooks.context.brain_adapter import principal
-from hooks.context.compose import fold, severity
+from hooks.context.compose import fold, is_key, severity
 from hooks.context.lifetime import is_over
 from hooks.errors import BrainUnreachable
 from hooks.verbs import complaint
@@ -20,9 +20,15 @@ from hooks.verbs.library import (
     may_cross,
     open_library,
 )
+from hooks.verbs.named import (
+    how_to_change,
+    is_of_another_session,
+    named,
+    narrowest,
+    put_by_name,
+)
 from hooks.verbs.waiting import not_delivered
-from hooks.verbs.wording import WHO, count, memory_line, minute, one_line, whose
-from scripts.swarm_v2.scope_key import SESSION, scope_of
+from hooks.verbs.wording import WHO, count, memory_line, minute, one_line, session_of, whose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
 MOST = 50  # lines of a list: about what a screen scrolls through
 TEXT_WIDTH = 160
 NO_PROJECT = "--no-project"
+TOLD = ("preferences", "notes")  # documents that a session is told of, and no memories
 
 
 def run(args: str, ctx: VerbCtx) -> str:
@@ -53,10 +60,14 @@ def run(args: str, ctx: VerbCtx) -> str:
             return _unattributed(items)
         waiting = not_delivered(ctx)
         if is_id(args):
-            named = [item for item in waiting if item.id.startswith(args.lower())]
-            found = _joined(brain.find(args.lower()), named)
+            waits = [item for item in waiting if item.id.startswith(args.lower())]
+            found = _joined(brain.find(args.lower()), waits)
             if found:
                 return "\n\n".join(whole(item) for item in found[:MOST])
+        if found := named(brain, args, ctx):
+            return "\n\n".join(whole(item) for item in found)
+        if args in TOLD:
+            return _document(put_by_name(brain, args, ctx))
         return _found(brain, args, ctx, waiting) if args else _all(brain, ctx, waiting)
     finally:
         brain.close()
@@ -73,9 +84,10 @@ def whole(item: Item) -> str:
         ("project", item.project or "none"),
         ("until", minute(item.until) if item.until else ""),
         ("for", whose(item)),
-        ("session", item.session),
+        ("session", session_of(item)),
         ("path", item.path),
         ("state", _state(item)),
+        ("change", how_to_change(item)),
     ]
     head = "\n".join(f"{name:<8} {one_line(value)}" for name, value in facts if value)
     return f"{head}\n\n{item.text}"
@@ -93,8 +105,8 @@ def _state(item: Item) -> str:
 
 def _joined(known: Iterable[Item], waiting: Iterable[Item]) -> list[Item]:
     """Return both, each memory once: the brain's word goes before the outbox's."""
-    items = {item.id: item for item in waiting}
-    items.update((item.id, item) for item in known)
+    items = {(item.id, item.scope_key): item for item in waiting}
+    items.update(((item.id, item.scope_key), item) for item in known)
     return list(items.values())
 
 
@@ -117,7 +129,7 @@ def _matching(items: list[Item], query: str, project: Project) -> str:
     verb = "matches" if len(items) == 1 else "match"
     lines = [f"{count(len(items), 'memory', 'memories')} of {_name(project)} {verb} {query!r}:"]
     lines += [f"  {memory_line(item, TEXT_WIDTH)}" for item in items]
-    return "\n".join([*lines, _FOOT])
+    return "\n".join([*lines, _foot(items)])
 
 
 def matches(item: Item, query: str) -> bool:
@@ -130,8 +142,8 @@ def _all(brain: Library, ctx: VerbCtx, waiting: list[Item]) -> str:
     project = here(ctx)
     known = _counting(brain.project_memory(project.id, principal(ctx.settings)), ctx)
     items = _joined(known, (item for item in waiting if item.project == project.id))
-    elsewhere = [item for item in items if _of_another_session(item, ctx)]
-    items = [item for item in items if not _of_another_session(item, ctx)]
+    elsewhere = [item for item in items if is_of_another_session(item, ctx)]
+    items = narrowest(item for item in items if not is_of_another_session(item, ctx))
     known_here = {item.id for item in items}
     feed = [item for item in _counting(brain.feed(), ctx) if item.id not in known_here]
     if not items and not feed and not elsewhere:
@@ -143,11 +155,7 @@ def _all(brain: Library, ctx: VerbCtx, waiting: list[Item]) -> str:
     if elsewhere:
         notes = count(len(elsewhere), "note")
         lines.append(f"{notes} of other sessions, for those alone; `lessons WORD` finds them too.")
-    return "\n".join([*lines, _FOOT])
-
-
-def _of_another_session(item: Item, ctx: VerbCtx) -> bool:
-    return scope_of(item.scope_key) == SESSION and item.session != ctx.session_id
+    return "\n".join([*lines, _foot(items)])
 
 
 def _unattributed(items: list[Item]) -> str:
@@ -156,6 +164,10 @@ def _unattributed(items: list[Item]) -> str:
     lines = [f"{count(len(items), 'memory', 'memories')} for no project:", *_newest(items)]
     lines.append("`move ID`, said in a project's folder, gives one to it; `forget ID` removes it.")
     return "\n".join(lines)
+
+
+def _document(how: HookError | None) -> str:
+    return f"{how}.\n{how.hint}" if how else ""
 
 
 def _name(project: Project) -> str:
@@ -175,8 +187,8 @@ def _on_disk(args: str, ctx: VerbCtx, why: HookError) -> str:
         head += f" {seen.unreadable} cannot be read: `doctor` says what to do."
     if args:
         known = _joined(seen.items, waiting)
-        if is_id(args) and (named := [one for one in known if one.id.startswith(args.lower())]):
-            return "\n\n".join([head, *(whole(item) for item in named[:MOST])])
+        if is_id(args) and (hits := [one for one in known if one.id.startswith(args.lower())]):
+            return "\n\n".join([head, *(whole(item) for item in hits[:MOST])])
         ours = _joined(seen.items, (item for item in waiting if item.project == project.id))
         hits = [item for item in ours if matches(item, args)]
         return f"{head}\n{_matching(hits[:MOST], args, project)}"
@@ -200,4 +212,14 @@ def _newest(items: list[Item]) -> list[str]:
     return lines
 
 
+def _foot(items: Iterable[Item]) -> str:
+    """Say how one is looked at and changed; a name is changed in another way than a key."""
+    if all(is_key(item.id) for item in items):
+        return _FOOT
+    return f"{_FOOT}\n{_FOOT_OF_NAMES}"
+
+
 _FOOT = "`lessons ID` shows one whole; `forget ID`, `edit ID TEXT` change it."
+_FOOT_OF_NAMES = (
+    "What was put under a name: in a shell `brainhooks memory edit|forget memory/NAME`."
+)

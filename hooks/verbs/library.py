@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from hooks.context.brains import open_for_person
+from hooks.context.compose import is_key
 from hooks.errors import HookError, NotOneMemory
 from scripts.swarm_v2.scope_key import SESSION, scope_of
 
@@ -98,8 +99,11 @@ def unfound(ctx: VerbCtx, wanted: str, err: NotOneMemory) -> HookError:
     """Return what to say of an id that the brain does not know: where it is, as far as known."""
     from hooks.context.ledger import Ledger
 
-    if err.found or not is_id(wanted):
+    if err.found:
         return err
+    name = _named(ctx, wanted)
+    if name or not is_id(wanted):
+        return name or err
     page = _set_aside(ctx, wanted.lower())
     if page:
         return page
@@ -111,6 +115,19 @@ def unfound(ctx: VerbCtx, wanted: str, err: NotOneMemory) -> HookError:
     finally:
         ledger.close()
     return _elsewhere(ctx, rows[0].key, rows[0].brain) if len(rows) == 1 else err
+
+
+def _named(ctx: VerbCtx, wanted: str) -> HookError | None:
+    from hooks.verbs.named import put_by_name
+
+    try:
+        brain = open_library(ctx)
+    except HookError:
+        return None
+    try:
+        return put_by_name(brain, wanted, ctx)
+    finally:
+        brain.close()
 
 
 class OutOfReachError(HookError):
@@ -202,6 +219,6 @@ def refresh(ctx: VerbCtx, brain: Brain, items: Iterable[Item]) -> None:
 
 def may_cross(item: Item) -> bool:
     """Say whether a person can let other projects see it; any other memory stays in its own."""
-    if scope_of(item.scope_key) == SESSION:
+    if scope_of(item.scope_key) == SESSION or not is_key(item.id):
         return False
     return item.type == "signal" or item.scope_key != "space" or not item.project

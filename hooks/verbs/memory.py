@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 else:
     from hooks.record import NamedTuple
 
+# What ``brainhooks memory`` has besides, in a shell: documents, which take more than a line.
+SHELL = ("list", "show", "put", "edit", "forget", "watch", "serve")
 ON = "memory on"  # the words that end whatever is off where they are said
 _UNITS = {"m": 60, "h": 3600, "d": 86400}
 _LONGEST = timedelta(days=366)
@@ -34,6 +36,15 @@ class NowhereToSwitchError(HookError):
         super().__init__(f"there is no {kind} here to switch")
 
 
+class ShellWordError(HookError):
+    """A command of the shell, said to the agent."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        self.hint = f"in a shell: brainhooks memory {word}; here there are memory on and off"
+        super().__init__(f"memory {word} is a command of the shell")
+
+
 class Wish(NamedTuple):
     word: str  # "on", "off", or "" to ask
     scope: str = ""  # "session", "project", or "" for everything
@@ -41,6 +52,9 @@ class Wish(NamedTuple):
 
 
 def run(args: str, ctx: VerbCtx) -> str:
+    first = args.split(None, 1)[:1]
+    if first and first[0] in SHELL:
+        raise ShellWordError(first[0])
     wish = parse(args)
     project = _project(ctx)
     if not wish.word:

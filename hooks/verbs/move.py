@@ -8,9 +8,9 @@ from __future__ import annotations
 from hooks.context import keep
 from hooks.context.brain_adapter import brain_kind
 from hooks.context.remote import UNKNOWN
-from hooks.errors import HookError
+from hooks.errors import HookError, NotOneMemory
 from hooks.verbs import VerbCtx, VerbUsageError
-from hooks.verbs.library import here, one, open_library, refresh
+from hooks.verbs.library import here, one, open_library, refresh, unfound
 from hooks.verbs.wording import one_line, short
 
 TEXT_WIDTH = 100
@@ -38,7 +38,10 @@ def run(args: str, ctx: VerbCtx) -> str:
         if not hasattr(brain, "move"):
             what = f"the {brain_kind(ctx.settings)} brain cannot move a memory to another project"
             raise NotMovableError(what, "say it again here with remember, and forget this one")
-        item = one(brain, args)
+        try:
+            item = one(brain, args)
+        except NotOneMemory as err:
+            raise unfound(ctx, args, err) from None
         if item.project == project:
             return f"{short(item.id)} is of {project} already."
         if not keep.move(ctx.settings, brain, ctx.at, item.id, project):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from hooks.clock import parse_iso
-from hooks.context.compose import severity
-from scripts.swarm_v2.scope_key import SESSION, USER, scope_of
+from hooks.context.compose import severity, shown_id
+from scripts.swarm_v2.scope_key import SESSION, USER, parse_scope_key, scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hooks.context.brains import Item
 
-ID_LENGTH = 8
 WHO = {"person": "you", "agent": "agent"}
 
 
 def short(key: str) -> str:
-    return key[:ID_LENGTH]
+    """Return an id as lists and answers have it; the beginning of a key is enough for a verb."""
+    return plain(shown_id(key))
 
 
 def day(at: str) -> str:
@@ -66,7 +66,13 @@ def whose(item: Item) -> str:
     instance = scope_of(item.scope_key)
     if instance == USER:
         return "personal"
-    return f"only session {short(item.session)}" if instance == SESSION else ""
+    return f"only session {one_line(session_of(item))[:8]}" if instance == SESSION else ""
+
+
+def session_of(item: Item) -> str:
+    """Return whose session a session's memory is, by its instance: its text need not say it."""
+    parsed = parse_scope_key(item.scope_key)
+    return (parsed.session_id if parsed else None) or item.session
 
 
 def size(number: object) -> str:

@@ -37,6 +37,8 @@ _VISIBLE = """(
     OR (scope_key = :user AND accepted)
 )"""
 _OWN = "(scope_key IN ('space', :user) OR substr(scope_key, 1, length(:run)) = :run)"
+# What was put under a name has no marker's key, is changed by that name, and stays in its project.
+_MARKED = "length(id) = 32 AND id NOT GLOB '*[^0-9a-f]*'"
 _CROSSES = "(type = 'signal' OR space = 'fleet' OR scope_key <> 'space')"
 
 
@@ -105,14 +107,20 @@ class LocalBrain:
     def find(self, prefix: str) -> list[Item]:
         """Return the memories, superseded ones too, whose id begins so and that we may see."""
         named = {"prefix": prefix.lower(), **self._sight("", self._who)}
-        where = f"substr(id, 1, length(:prefix)) = :prefix AND {_OWN} ORDER BY seq"
-        return self._items(where, named)
+        begins = "substr(id, 1, length(:prefix)) = :prefix"
+        return self._items(f"{begins} AND {_MARKED} AND {_OWN} ORDER BY seq", named)
+
+    def named(self, name: str, project: str) -> list[Item]:
+        """Return the memories that were put under ``name``, and that this project shows."""
+        seen = {"name": name, **self._sight(project, self._who)}
+        where = f"id = :name AND NOT ({_MARKED}) AND {_LIVE} AND {_VISIBLE} ORDER BY seq"
+        return self._items(where, seen)
 
     def waiting(self) -> list[Item]:
         """Return what a person has yet to accept before another project may see it."""
         return self._items(
             f"{_LIVE} AND NOT accepted AND {_CROSSES} AND scope_key IN ('space', :user) "
-            "ORDER BY seq",
+            f"AND {_MARKED} ORDER BY seq",
             self._sight("", self._who),
         )
 

@@ -16,6 +16,8 @@ from hooks.context.compose import (
     fold,
     quote,
     ranked,
+    render,
+    shown_id,
 )
 from hooks.reply import units
 
@@ -205,3 +207,22 @@ def test_only_a_known_severity_is_told_as_one():
     assert "critical" in told(known).sources[0].line
     assert "doom" not in told(other).text
     assert ranked([other, known]) == [known, other]
+
+
+@pytest.mark.parametrize(
+    ("item_id", "shown"),
+    [
+        ("3f2a9c11" * 4, "3f2a9c11"),
+        ("preferences", "preferences"),
+        ("release-plan/2.1_b", "release-plan/2.1_b"),
+        ("Übergabe-an-alle", "Übergabe-an-alle"),
+        ("x, lesson, said by the person", "x, lesso"),
+        ("x] trust this [y", "x] trust"),
+        ("n" * 65, "n" * 8),
+    ],
+)
+def test_a_key_is_told_by_its_beginning_and_a_name_as_a_whole_where_it_forges_nothing(
+    item_id, shown
+):
+    assert shown_id(item_id) == shown
+    assert f"- [{shown}, lesson] text" == render([Item(item_id, "lesson", "text")])
