@@ -17,7 +17,7 @@ from scripts.swarm_v2.memory.feed_thread import FeedThread
 from scripts.swarm_v2.memory.outgoing import Outgoing, Stalled
 from scripts.swarm_v2.memory.place import claim, make_private, publish
 from scripts.swarm_v2.memory.serving import Engine, refusal
-from scripts.swarm_v2.memory.wire import MAX_HELLO, MAX_LINE, Ask, Hello, parse
+from scripts.swarm_v2.memory.wire import MAX_HELLO, MAX_LINE, Ask, Hello, check_values, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.serving import Out
     from scripts.swarm_v2.memory.sessions import Session
     from scripts.swarm_v2.memory.store import DocumentStore
+    from scripts.swarm_v2.memory.wire import Message
 
     T = TypeVar("T")
 
@@ -37,6 +38,7 @@ GOODBYE_S = 2.0  # for what waits to be sent when the server ends
 SWEEP_S = 3600.0
 LOOPBACK = "127.0.0.1"
 CHUNK = 1 << 16
+LONG = 1 << 16  # bytes of a line from which on it is read beside the loop
 
 
 class MemoryServer:
@@ -58,6 +60,7 @@ class MemoryServer:
         self._place, self._make_engine, self._second = place, engine, second
         self._port, self._idle_s, self._say = port, idle_s, say
         self._worker = ThreadPoolExecutor(1, "memory-store")
+        self._reader = ThreadPoolExecutor(1, "memory-lines")
         self._clients: dict[int, Outgoing] = {}  # by the session's number
         self._connections: set[asyncio.Task[None]] = set()
         self._idle: asyncio.TimerHandle | None = None
@@ -100,6 +103,7 @@ class MemoryServer:
             feed.stop()
             await self._loop.run_in_executor(self._worker, self._engine.close)
             self._worker.shutdown()
+            self._reader.shutdown()
             self._unlink()
 
     async def _listen(self) -> tuple[asyncio.Server, str]:
@@ -153,7 +157,7 @@ class MemoryServer:
     async def _answer_all(self, session: Session, lines: _Lines, out: Outgoing) -> None:
         while True:
             try:
-                ask = parse(await lines.next(MAX_LINE))
+                ask = await self._parsed(await lines.next(MAX_LINE))
                 if not isinstance(ask, Ask):
                     raise MemoryRefused("request-invalid", "after the first line come questions")
             except MemoryRefused as err:
@@ -165,6 +169,17 @@ class MemoryServer:
                 continue
             await self._deliver(lambda ask=ask: self._engine.ask(session, ask))  # type: ignore[misc]
             await out.room()
+
+    async def _parsed(self, line: bytes) -> Message:
+        """Read a line; a long one beside the loop, so that nobody else waits for it."""
+        if len(line) <= LONG:
+            return parse(line)
+
+        def read() -> Message:
+            check_values(line)
+            return parse(line)
+
+        return await self._loop.run_in_executor(self._reader, read)
 
     def _enter(self, session: Session, out: Outgoing) -> None:
         self._clients[session.number] = out

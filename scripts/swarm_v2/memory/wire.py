@@ -6,6 +6,7 @@ message has a field for a principal or a scope key: the token of the first one s
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from scripts.swarm_v2.memory.errors import MemoryRefused
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 VERSION = 1
 MAX_LINE = 8 << 20  # bytes of one line to the server: two documents of the largest size
 MAX_ANSWER = 16 << 20  # of one line to a client: a page, or one document in a frame
+MAX_VALUES = 250_000  # in one line to the server: two documents of the most values, and more
 MAX_HELLO = 8 << 10  # of the first line, which anybody may send
 MAX_ASKS = 2**53  # every reader of JSON keeps the number of a question exactly
 
@@ -73,6 +75,9 @@ class Pushed(NamedTuple):
 
 
 Message = Hello | Welcome | Ask | Answer | Refusal | Pushed
+
+_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
+_NUMBER = re.compile(rb'\{"kind": ?"ask", ?"n": ?([0-9]{1,16}),')
 
 # ask -> its fields and their types; every field may be left out but those of REQUIRED.
 ASKS: dict[str, dict[str, type | tuple[type, ...]]] = {
@@ -168,6 +173,28 @@ def parse(line: bytes, *, most: int = MAX_LINE) -> Message:
     if isinstance(message, Ask):
         _check_ask(message)
     return message
+
+
+def check_values(line: bytes) -> None:
+    """Refuse a line of too many values before it is read: that would take seconds and much room.
+
+    Raises:
+        MemoryRefused: ``request-too-large``; fact ``n`` as for ``parse``, where it stands in front.
+    """
+    if _marks(line) <= MAX_VALUES or _marks(_TEXT.sub(b"", line)) <= MAX_VALUES:
+        return
+    asked = _NUMBER.match(line)
+    sentence = f"a line of more than {MAX_VALUES} values"
+    hint = "send it in several commits, or keep it as text"
+    raise MemoryRefused(
+        "request-too-large", sentence, hint, n=int(asked[1]) if asked is not None else 0
+    )
+
+
+def _marks(line: bytes) -> int:
+    """Return how many values a line has at most: one for each that is not the first, and firsts."""
+    empty = line.count(b"[]") + line.count(b"{}")
+    return 1 + sum(map(line.count, (b",", b"[", b"{"))) - empty
 
 
 def _check_ask(ask: Ask) -> None:

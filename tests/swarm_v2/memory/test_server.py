@@ -12,7 +12,7 @@ from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.library import open_store
 from scripts.swarm_v2.memory.place import place_of
 from scripts.swarm_v2.memory.sessions import Credential
-from scripts.swarm_v2.memory.wire import MAX_HELLO, MAX_LINE
+from scripts.swarm_v2.memory.wire import MAX_HELLO, MAX_LINE, MAX_VALUES
 from tests.support.memory_server import (
     A2,
     TOKENS,
@@ -247,6 +247,14 @@ def test_a_line_over_its_size_ends_that_connection_alone(server, client, space):
     # What it said last may be lost with the connection; nothing of ours was answered.
     assert [one.get("code", "") for one in said[1:]] in ([], ["request-too-large"])
     assert other.commit(written("memory/x", {"text": "alive"}))
+
+
+def test_a_line_of_too_many_values_is_refused_and_the_next_question_answered(client):
+    a = client(A)
+    wide = [{}] * (MAX_VALUES + 1)
+    assert refusal(lambda: a.commit(written("wide", wide)))[0] == "request-too-large"
+    assert a.read("wide") is None
+    assert a.commit(written("text", {"text": "[{,}]" * MAX_VALUES}))
 
 
 def test_a_document_of_the_largest_size_goes_through_whole(client):

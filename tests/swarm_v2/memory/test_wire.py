@@ -14,6 +14,7 @@ from scripts.swarm_v2.memory.wire import (
     ASKS,
     IDENTITY,
     MAX_ASKS,
+    MAX_VALUES,
     REQUIRED,
     Answer,
     Ask,
@@ -21,6 +22,7 @@ from scripts.swarm_v2.memory.wire import (
     Pushed,
     Refusal,
     Welcome,
+    check_values,
     encode,
     parse,
 )
@@ -123,6 +125,26 @@ def test_each_wrong_line_has_its_code(line, code):
     with pytest.raises(MemoryRefused) as refused:
         parse(line)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize("item", ["{}", "[]", "1", '"a,b"', '{"a":1}', "[[]]"])
+def test_a_line_of_too_many_values_is_refused_before_it_is_read(item):
+    each = 2 if item in ('{"a":1}', "[[]]") else 1
+    most = (MAX_VALUES - 10) // each
+
+    def line(count):
+        value = "[" + ",".join([item] * count) + "]"
+        return b'{"kind":"ask","n":7,"ask":"commit","fields":{"proposal":%s}}' % value.encode()
+
+    check_values(line(most))
+    with pytest.raises(MemoryRefused) as refused:
+        check_values(line(most + 10))
+    assert (refused.value.code, refused.value.facts) == ("request-too-large", {"n": 7})
+
+
+def test_what_stands_in_texts_is_no_value():
+    text = 'a,[{\\"\\\\' * MAX_VALUES
+    check_values(b'{"kind":"ask","n":1,"ask":"read","fields":{"id":"%s"}}' % text.encode())
 
 
 def test_a_line_over_its_size_is_not_even_read():
