@@ -62,6 +62,15 @@ def resolve_scope_key(scope: str | None, identity: Identity) -> str:
     raise ScopeKeyError(scope, "scope", msg)
 
 
+def sessions_prefix(principal: str | None) -> str:
+    """Return what the key of each session of ``principal`` begins with, and no other's does.
+
+    Raises:
+        ScopeKeyError: the principal is missing, or not text in Unicode.
+    """
+    return f"{_SESSION_PREFIX}{_segment(SESSION, 'principal', principal)}:"
+
+
 def can_resolve(scope: str | None, identity: Identity) -> bool:
     """Say whether ``resolve_scope_key`` would return a key: for repairs that skip, not fail."""
     try:

@@ -175,6 +175,33 @@ def test_only_one_module_knows_how_a_scope_key_is_written() -> None:
     assert elsewhere == []
 
 
+def test_no_other_module_takes_a_scope_key_apart() -> None:
+    """Or puts one together: neither by a colon nor from the name of its scope."""
+    elsewhere = [
+        f"{name}:{node.lineno}: {ast.unparse(node)}"
+        for name, path in MODULES.items()
+        if name.startswith(STORES) and name != "scripts.swarm_v2.scope_key"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if _cuts_a_key(node) or _joins_a_key(node)
+    ]
+    assert elsewhere == []
+
+
+def _cuts_a_key(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("partition", "rpartition", "split", "rsplit", "removeprefix")
+        and any(isinstance(one, ast.Constant) and ":" in str(one.value) for one in node.args)
+        and "key" in ast.unparse(node.func.value)
+    )
+
+
+def _joins_a_key(node: ast.AST) -> bool:
+    ends = [node.left, node.right] if isinstance(node, ast.BinOp) else []
+    return any(isinstance(one, ast.Constant) and one.value in ("user", "session") for one in ends)
+
+
 def test_every_row_of_the_table_but_the_last_names_something() -> None:
     """A row whose module is gone would guard nothing."""
     unused = {

@@ -24,6 +24,7 @@ from scripts.swarm_v2.scope_key import (
     principal_of,
     resolve_scope_key,
     scope_of,
+    sessions_prefix,
 )
 
 VECTORS = json.loads(
@@ -164,6 +165,14 @@ def test_any_text_is_either_canonical_or_no_key_and_never_an_error(text: str) ->
         assert resolve_scope_key(parsed.scope, Identity(*parsed[1:])) == text
     assert isinstance(scope_of(text), str)
     assert principal_of(text) is None or text.startswith("session:")
+
+
+@quick
+@given(identities, identities)
+def test_the_prefix_of_a_persons_sessions_is_no_others(one: Identity, other: Identity) -> None:
+    key = resolve_scope_key("session", one)
+    assert key.startswith(sessions_prefix(one.principal))
+    assert key.startswith(sessions_prefix(other.principal)) == (one.principal == other.principal)
 
 
 @pytest.mark.parametrize("row", VECTORS["dirty_key"], ids=ascii)

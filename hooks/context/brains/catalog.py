@@ -14,6 +14,7 @@ from hooks.context.brains.sight import aliases
 from hooks.context.ledger_notes import Graves
 from hooks.context.remote import apply_alias
 from hooks.errors import BrainUnreachable
+from scripts.swarm_v2.scope_key import scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Catalog:
         item = found[0]
         project = "" if item.project in (http_items.FLEET, http_items.UNKNOWN) else item.project
         share = http_items.FLEET if item.project == http_items.FLEET else ""
-        scope = item.scope_key.partition(":")[0]
+        scope = scope_of(item.scope_key)
         attrs = {
             "project_id": project,
             "share": share,

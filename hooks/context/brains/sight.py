@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hooks.context.remote import apply_alias
 from hooks.errors import HookError
-from scripts.swarm_v2.scope_key import Identity, resolve_scope_key
+from scripts.swarm_v2.scope_key import Identity, resolve_scope_key, sessions_prefix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Sight(NamedTuple):
 
 def sight(project: str, who: str, joined: Mapping[str, str]) -> Sight:
     mine = resolve_scope_key("user", Identity(who))
-    return Sight(project, mine, "session" + mine[len("user") :] + ":", joined)
+    return Sight(project, mine, sessions_prefix(who), joined)
 
 
 def crosses(item: Item, space: str) -> bool:
