@@ -18,7 +18,13 @@ from hooks.context.brains.replacing import may_replace
 from hooks.context.remote import apply_alias
 from hooks.errors import BrainConflict, BrainRefused, BrainUnreachable, HookError
 from scripts.swarm_v2.memory.memories import FLEET
-from scripts.swarm_v2.scope_key import SESSION, Identity, can_resolve, resolve_scope_key
+from scripts.swarm_v2.scope_key import (
+    SESSION,
+    Identity,
+    can_resolve,
+    resolve_scope_key,
+    sessions_prefix,
+)
 from scripts.swarm_v2.scope_key import scope_of as instance_of
 from scripts.swarm_v2.wire_json import dumps, load_object
 
@@ -171,7 +177,7 @@ class LocalBrain:
     def _sight(self, project: str, who: str) -> dict[str, object]:
         """Return what ``_VISIBLE`` asks for. An unknown project shows nothing of its own."""
         mine = resolve_scope_key("user", Identity(who))
-        run = "session" + mine[len("user") :] + ":"
+        run = sessions_prefix(who)
         return {"spaces": dumps(self._spaces(project)), "user": mine, "run": run}
 
     def _spaces(self, project: str) -> list[str]:
