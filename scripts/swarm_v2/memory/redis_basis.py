@@ -87,6 +87,14 @@ class RedisBasis:
         field = check_session_key(session_key)
         self._link.call("hsetnx", key, field, at)
 
+    def resume(self, session_key: str, at: str) -> None:
+        field = check_session_key(session_key)
+        for space in self._link.call("smembers", f"{self._prefix}:memory:spaces"):
+            key = self._names(space.decode("utf-8", "replace")).of("retired")
+            mark = self._link.call("hget", key, field)
+            if mark is not None and mark.decode() < at:
+                self._link.call("hset", key, field, at)
+
     def retired(self, space: str, before: str) -> list[str]:
         key = self._names(space).of("retired")
         rows = self._link.call("hgetall", key)

@@ -69,12 +69,22 @@ class Retention:
                 if key not in marked and self._store.select(space, (key,), limit=1):
                     self._store.retire(space, key, iso(at))
 
+    def resume(self, session_key: str, at: datetime) -> None:
+        """Let a session that is open at ``at`` have ended then at the earliest, in every space.
+
+        So no other process deletes under it what it is about to read.
+        """
+        _check_session_key(session_key)
+        self._store.resume(session_key, iso(at))
+
     def sweep(self, now: datetime, in_use: Container[str] = ()) -> list[tuple[str, str]]:
         """Delete what is due; return each space and session key that lost its rows.
 
         Watchers get tombstones. A session that is open here or ``in_use`` elsewhere, or wrote
         after the time from which its mark counts, was resumed: it is left alone.
         """
+        for session_key in self._registry.keys() if self._registry is not None else ():
+            self.resume(session_key, now)
         before = iso(from_epoch(now.timestamp() - self._kept_s))
         # boundary: which spaces an ended session is marked in, for the length of a sweep.
         due: dict[str, list[str]] = {}
@@ -86,7 +96,8 @@ class Retention:
             for session_key, spaces in due.items()
             if session_key not in in_use and not self._resumed(session_key, spaces, before)
             for space in spaces
-            if self._drop(space, session_key, now)
+            if session_key in self._store.retired(space, before)  # nobody resumed it meanwhile
+            and self._drop(space, session_key, now)
         ]
 
     def _resumed(self, session_key: str, spaces: list[str], before: str) -> bool:

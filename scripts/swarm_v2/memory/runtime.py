@@ -85,14 +85,19 @@ class MemoryRuntime:
         """
         session = self.registry.open(space, credential, session_id)
         self._feed.follow(space)
-        if session.identity.principal is not None:
-            try:
-                self._seeds.seed(session, iso(self._now()))
-            except MemoryRefused as err:
-                if err.code != "store-busy":
-                    self.close_session(session)
-                    raise  # a store that can be read only: they come with a later session
+        try:
+            self._begin(session)
+        except MemoryRefused as err:
+            if err.code != "store-busy":
+                self.close_session(session)
+                raise  # a store that can be read only: all this comes with a later session
         return session
+
+    def _begin(self, session: Session) -> None:
+        if session.identity.principal is not None:
+            self._seeds.seed(session, iso(self._now()))
+        if session.session_key:
+            self.retention.resume(session.session_key, self._now())
 
     def close_session(self, session: Session) -> None:
         """End a session's watches and demands; its rows stay. Closing twice does nothing."""

@@ -150,6 +150,11 @@ class SessionRegistry:
         """Return each space that has an open session."""
         return list(dict.fromkeys(space for space, _ in self._sessions))
 
+    def keys(self) -> list[str]:
+        """Return the session key of each open session that has one, once."""
+        found = dict.fromkeys(one.session_key for one in self._sessions.values())
+        return [key for key in found if key]
+
     def with_key(self, session_key: str) -> list[Session]:
         """Return the open sessions of this very key, in any space."""
         return [one for one in self._sessions.values() if one.session_key == session_key]

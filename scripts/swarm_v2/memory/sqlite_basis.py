@@ -103,6 +103,16 @@ def retire(db: Database, space: str, session_key: str, at: str) -> None:
     db.run("INSERT OR IGNORE INTO retired VALUES (?, ?, ?)", (space, session_key, at))
 
 
+def is_marked(db: Database, session_key: str, before: str) -> bool:
+    sql = "SELECT 1 FROM retired WHERE session_key = ? AND at < ? LIMIT 1"
+    return db.one(sql, (session_key, before)) is not None
+
+
+def resume(db: Database, session_key: str, at: str) -> None:
+    sql = "UPDATE retired SET at = ? WHERE session_key = ? AND at < ?"
+    db.run(sql, (at, session_key, at))
+
+
 def retired(db: Database, space: str, before: str) -> list[str]:
     sql = "SELECT session_key FROM retired WHERE space = ? AND at < ? ORDER BY at, session_key"
     return [str(row[0]) for row in db.rows(sql, (space, before))]

@@ -249,6 +249,10 @@ if TYPE_CHECKING:
             """Return the session keys that ended before ``before``, also where no row is left."""
             ...
 
+        def resume(self, session_key: str, at: str) -> None:
+            """Move each mark of a session, in every space, to ``at``; one that is later stays."""
+            ...
+
         def drop_session(self, space: str, session_key: str, at: str) -> int:
             """Erase every instance and basis row of exactly this session key, in one commit.
 

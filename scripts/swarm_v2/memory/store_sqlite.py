@@ -251,6 +251,14 @@ class SqliteStore:
         with self._writing():
             sqlite_basis.retire(self._db, space, session_key, at)
 
+    def resume(self, session_key: str, at: str) -> None:
+        check_session_key(session_key)
+        with self._reading():  # most have no mark, and cost no write
+            marked = sqlite_basis.is_marked(self._db, session_key, at)
+        if marked:
+            with self._writing():
+                sqlite_basis.resume(self._db, session_key, at)
+
     def retired(self, space: str, before: str) -> list[str]:
         with self._reading():
             return sqlite_basis.retired(self._db, space, before)

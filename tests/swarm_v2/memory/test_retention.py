@@ -8,6 +8,8 @@ import pytest
 from hooks.clock import iso
 from scripts.swarm_v2.memory.address import InstanceKey
 from scripts.swarm_v2.memory.retention import KEPT_DAYS, Retention
+from scripts.swarm_v2.memory.runtime import MemoryRuntime
+from scripts.swarm_v2.memory.sessions import Credential
 from scripts.swarm_v2.memory.store import Basis, Commit, Seen, Write
 from scripts.swarm_v2.scope_key import DirtyKey
 from tests.support.memory_stores import SPACE, A, B, People, refusal
@@ -104,13 +106,13 @@ def test_the_session_that_ended_is_closed_and_its_later_commits_are_refused(
 ) -> None:
     a1, again, a2 = people.open(A, "a1"), people.open(A, "a1"), people.open(A, "a2")
     b1 = people.open(B, "a1")
-    people.save(a1, "notes", "session", 1)
+    people.save(a1, "notes", "session", "one")
     Retention(people.store, registry=people.registry).end(SESSION_A1, NOON)
     for session in (a1, again):
         with refusal("session-retired"):
-            people.save(session, "notes", "session", 2)
+            people.save(session, "notes", "session", "two")
     assert people.registry.of(SPACE) == [a2, b1]
-    assert people.save(a2, "notes", "session", 2) == 2
+    assert people.save(a2, "notes", "session", "two") == 2
 
 
 def test_a_session_that_was_resumed_keeps_its_rows(people: People) -> None:
@@ -125,7 +127,7 @@ def test_a_session_that_was_resumed_keeps_its_rows(people: People) -> None:
     assert retention.sweep(OVER) == []  # it wrote after its end
     assert live(store) == {SESSION_A1}
     retention.end(SESSION_A1, NOON + timedelta(days=KEPT_DAYS))
-    assert retention.sweep(OVER + timedelta(days=KEPT_DAYS)) == [(SPACE, SESSION_A1)]
+    assert retention.sweep(OVER + timedelta(days=KEPT_DAYS, seconds=1)) == [(SPACE, SESSION_A1)]
     assert live(store) == set()
 
 
@@ -186,3 +188,25 @@ def test_the_first_end_of_a_session_counts(people: People) -> None:
     retention.end(SESSION_A1, NOON)
     retention.end(SESSION_A1, OVER)
     assert retention.sweep(OVER) == [(SPACE, SESSION_A1)]
+
+
+def test_a_session_that_is_open_in_another_process_keeps_its_rows_though_it_wrote_nothing(
+    people: People,
+) -> None:
+    store, worker = people.store, Retention(people.store)
+    for space in (SPACE, "other"):
+        put(store, SESSION_A1, space=space)
+        put(store, OTHERS[0], space=space)
+    for key in (SESSION_A1, OTHERS[0]):
+        worker.end(key, NOON)
+    clock = [OVER]
+    server = MemoryRuntime(store, now=lambda: clock[0])
+    resumed = server.open_session(SPACE, Credential(A, "test"), "a1")
+    assert sorted(worker.sweep(OVER)) == [("other", OTHERS[0]), (SPACE, OTHERS[0])]
+    assert SESSION_A1 in live(store) & live(store, "other")
+    clock[0] = OVER + timedelta(days=KEPT_DAYS - 1)
+    server.sweep()  # it is open still
+    assert worker.sweep(OVER + timedelta(days=KEPT_DAYS, seconds=1)) == []
+    server.close_session(resumed)
+    gone = worker.sweep(clock[0] + timedelta(days=KEPT_DAYS, seconds=1))
+    assert sorted(gone) == [("other", SESSION_A1), (SPACE, SESSION_A1)]
