@@ -161,7 +161,7 @@ class _Sources:
         else:
             facts = [f"{item.type} by {WHO.get(item.cls, item.cls)}", day(item.at)]
             if how := how_to_change(item):
-                facts.append(f"{whose(item) or 'of the project'}, put by name ({how})")
+                facts.append(f"{whose(item) or 'of the project'}, put by name: {how}")
         session = session_of(item) if item is not None else ""
         if not session and seen:
             session = seen[0].session

@@ -221,5 +221,5 @@ def _foot(items: Iterable[Item]) -> str:
 
 _FOOT = "`lessons ID` shows one whole; `forget ID`, `edit ID TEXT` change it."
 _FOOT_OF_NAMES = (
-    "What was put under a name: in a shell `brainhooks memory edit|forget memory/NAME`."
+    "What was put under a name: in a shell `brainhooks memory forget memory/NAME`, or `edit`."
 )

@@ -85,4 +85,5 @@ def _command(document: str, scope: str) -> str:
     bare = all(letter.isalnum() or letter in "._-/" for letter in document)
     word = document if bare else "'" + one_line(document).replace("'", "'\\''") + "'"
     usual = SPACE if document.startswith(PREFIX) else scope
-    return f"brainhooks memory edit|forget {word}" + (f" --scope {scope}" if scope != usual else "")
+    at = f" --scope {scope}" if scope != usual else ""
+    return f"brainhooks memory forget {word}{at} (or edit)"

@@ -58,7 +58,7 @@ def memory_line(item: Item, width: int = 0, times: int = 1) -> str:
     ]
     said = ", ".join(note for note in notes if note)
     text = one_line(item.text, width)
-    return f"{short(item.id)}  {day(item.at):<10}  {item.type:<9}  {text}  ({said})"
+    return f"{short(item.id):<8}  {day(item.at):<10}  {item.type:<9}  {text}  ({said})"
 
 
 def whose(item: Item) -> str:

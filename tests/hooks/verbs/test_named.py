@@ -30,19 +30,19 @@ def put(home, name: str, text: str, scope="space", session="session-1", space=WE
 def test_ones_own_stands_instead_of_the_projects_and_both_are_shown_by_the_name(home, ctx):
     remember(home, "a1", "a marker's")
     put(home, "db", "migrate first")
-    assert "  db  " in lessons.run("", ctx)
+    assert "  db        2026-11-30  lesson     migrate first" in lessons.run("", ctx)
     put(home, "db", "mine is on port 5433", "user")
     put(home, "db", "migrate twice")  # later, and still the broader one
     listed = lessons.run("", ctx)
     assert listed.startswith("2 memories for web:")
     assert "mine is on port 5433  (you, personal)" in listed
     assert "migrate" not in listed
-    assert "brainhooks memory edit|forget memory/NAME" in listed
+    assert "brainhooks memory forget memory/NAME" in listed
     mine, ours = lessons.run("db", ctx).split("\n\nid ")
     assert "mine is on port 5433" in mine
-    assert "change   brainhooks memory edit|forget memory/db --scope user" in mine
+    assert "change   brainhooks memory forget memory/db --scope user (or edit)" in mine
     assert "migrate twice" in ours
-    assert "change   brainhooks memory edit|forget memory/db\n" in ours
+    assert "change   brainhooks memory forget memory/db (or edit)\n" in ours
     told = own_context.context_for(ctx.settings, WEB, "session-1")["text"]
     assert "[db, lesson, said by the person, 2026-11-30] mine is on port 5433" in told
     assert "migrate" not in told
@@ -68,7 +68,7 @@ def test_a_verb_that_changes_a_key_says_how_a_name_is_changed(home, ctx, name, v
     with pytest.raises(HookError) as refused:
         verb.run(words, ctx)
     assert refused.value.hint == (
-        f"in a shell: brainhooks memory edit|forget memory/{name} --scope user"
+        f"in a shell: brainhooks memory forget memory/{name} --scope user (or edit)"
     )
     assert "kept" in lessons.run("", ctx)
 
@@ -79,8 +79,8 @@ def test_what_is_told_and_is_no_memory_is_named_too(home, ctx):
         with pytest.raises(HookError) as refused:
             forget.run(name, ctx)
         document = name.partition("/")[0]
-        assert refused.value.hint == f"in a shell: brainhooks memory edit|forget {document}"
-    assert "edit|forget preferences" in lessons.run("preferences", ctx)
+        assert refused.value.hint == f"in a shell: brainhooks memory forget {document} (or edit)"
+    assert "forget preferences (or edit)" in lessons.run("preferences", ctx)
 
 
 def test_a_name_waits_for_nobody_to_accept_it(home, ctx):
