@@ -23,7 +23,7 @@ from scripts.swarm_v2.wire_json import canonical
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import NamedTuple
 
     from scripts.swarm_v2.memory.store import DocumentStore
@@ -145,15 +145,23 @@ def residue(
 
 def present(store: DocumentStore, keys: Iterable[InstanceKey]) -> list[InstanceKey]:
     """Return those of ``keys`` that hold a value; one question for each space."""
+    return [key for key, document in _documents(store, keys) if not document.deleted]
+
+
+def erased(store: DocumentStore, keys: Iterable[InstanceKey]) -> list[InstanceKey]:
+    """Return those of ``keys`` that were erased."""
+    return [key for key, document in _documents(store, keys) if document.op == "erase"]
+
+
+def _documents(
+    store: DocumentStore, keys: Iterable[InstanceKey]
+) -> Iterator[tuple[InstanceKey, Document]]:
     by_space: dict[str, list[DirtyKey]] = {}
     for key in dict.fromkeys(keys):
         by_space.setdefault(key.space, []).append(DirtyKey(key.scope_key, key.id))
-    found = []
     for space, wanted in by_space.items():
         for name, document in _read_all(store, space, wanted).items():
-            if not document.deleted:
-                found.append(InstanceKey(space, *name))
-    return found
+            yield InstanceKey(space, *name), document
 
 
 def outcome(

@@ -62,6 +62,10 @@ class Instance:
         self.generation += 1
         return True
 
+    def know(self, seen: Iterable[Seen]) -> None:
+        """Take what a run of another process read, that is to be made anew."""
+        self.seen = {_key(one): one.seq for one in seen}
+
     def ran(self, seen: Iterable[Seen], generation: int) -> None:
         """Take what a run read that was begun at ``generation``; what it did not see stays."""
         self.seen = {_key(one): one.seq for one in seen}

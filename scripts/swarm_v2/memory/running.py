@@ -12,6 +12,7 @@ from scripts.swarm_v2.memory.derivations import (
     FAULTY,
     chain,
     depth_of,
+    erased,
     key_of,
     narrower_of,
     outcome,
@@ -82,7 +83,10 @@ def _recover(scheduler: Scheduler, reader: Reader, instance: Instance, work: Pas
     if node.name not in work.recorded:
         work.recorded[node.name] = {one.scope_key: one for one in store.basis(space, node.name)}
     basis = work.recorded[node.name].get(key)
-    if basis is None or not _same_roots(scheduler, node, basis, askers[0]):
+    if basis is None:
+        return False
+    if not _same_roots(scheduler, node, basis, askers[0]):
+        instance.know(basis.seen)
         return False
     instance.ran(basis.seen, instance.generation)
     node.slots.put(scope_of(key), scope_of(key), askers[0])
@@ -132,7 +136,7 @@ class _Run:
             return  # nobody wants it any more
         node.compose(scheduler.compositions, done.key, value)
         try:
-            self._commit(self._tidied(done.writes), done.seen, done.basis)
+            self._commit(self._tidied(done), done.seen, done.basis)
         except MemoryRefused as err:
             plan = value.get("plan") if isinstance(value, dict) else None
             output = node.derivation.output.id
@@ -199,18 +203,26 @@ class _Run:
             self._work.commits.append(seq)
             scheduler.dirty(change_of(seq, commit))
 
-    def _tidied(self, writes: tuple[Write, ...]) -> tuple[Write, ...]:
+    def _tidied(self, done: Outcome) -> tuple[Write, ...]:
         """Let values of before go: now and then, and where a redirect takes their place.
 
-        To let one go costs as much as fifty commits in a file with a WAL.
+        To let one go costs as much as fifty commits in a file with a WAL. Always where they may
+        quote what was erased, or a space that is read no more: nobody would look for it here.
         """
-        if self._instance.runs % KEPT == 0:
-            return without_history(writes)
+        if self._instance.runs % KEPT == 0 or (done.writes and self._outgrown(done.seen)):
+            return without_history(done.writes)
         return tuple(
             one
-            for write in writes
+            for write in done.writes
             for one in (without_history([write]) if is_link(write.value) else [write])
         )
+
+    def _outgrown(self, seen: Iterable[Seen]) -> bool:
+        now = {InstanceKey(one.space, one.scope_key, one.id) for one in seen}
+        left = self._instance.seen.keys() - now
+        if {key.space for key in left} - {key.space for key in now}:
+            return True
+        return bool(erased(self._scheduler.store, left))
 
     def _refused(self, err: MemoryRefused) -> None:
         self._scheduler.ready(self._reader)
