@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scripts.swarm_v2.memory.address import InstanceKey
+from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.memories import DERIVED, INDEX, erased, slug_of
 from scripts.swarm_v2.memory.store import ABSENT, Write
 from scripts.swarm_v2.scope_key import DirtyKey, parse_scope_key
@@ -60,12 +61,20 @@ def quoting(
         and (None in owners or _owner(one.scope_key) in owners)
         and (not source or any(seen.space == source for seen in one.seen))
     ]
-    found = store.read_many(space, instances)
     return tuple(
-        Write(key.id, key.scope_key, "erase")
-        for key, document in found.items()
-        if document.op != "erase"
+        Write(key.id, key.scope_key, "erase") for key in _not_erased(store, space, instances)
     )
+
+
+def _not_erased(store: DocumentStore, space: str, keys: list[DirtyKey]) -> list[DirtyKey]:
+    """Return those that hold anything; where one is damaged, all of them."""
+    try:
+        found = store.read_many(space, keys)
+    except MemoryRefused as refused:
+        if refused.code != "store-damaged":
+            raise
+        return keys  # what is erased already is passed over
+    return [key for key, document in found.items() if document.op != "erase"]
 
 
 def quoting_elsewhere(
