@@ -220,17 +220,22 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 def render(group: Sequence[Item]) -> str:
     """Write one line: id, type, who, how grave, date, then the quoted text."""
     item = group[0]
-    facts = [shown_id(item.id), item.type]
+    facts = [shown_id(item.id), _word(item.type)]
     if item.cls == "person":
         facts.append("said by the person")
     if grave := severity(item):
         facts.append(grave)
     if item.at:
-        facts.append(item.at[:10])
+        facts.append(_word(item.at[:10]))
     if len(group) > 1:
         facts.append(f"noted {len(group)} times")
     where = f" ({quote(item.path)})" if item.path else ""
     return f"- [{quote(', '.join(facts))}] {_cut(quote(item.text), item.id)}{where}"
+
+
+def _word(text: str) -> str:
+    """Return one word, so that no field can pass for another fact: who said it, say."""
+    return text if text.replace("-", "").replace("_", "").isalnum() else "note"
 
 
 _SHORT, _MOST_NAME = 8, 64

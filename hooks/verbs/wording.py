@@ -5,6 +5,7 @@ from __future__ import annotations
 from hooks.clock import parse_iso
 from hooks.context.compose import severity, shown_id
 from scripts.swarm_v2.scope_key import SESSION, USER, parse_scope_key, scope_of
+from scripts.swarm_v2.wire_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,18 @@ _PLAIN = dict.fromkeys(_ACTING, "\ufffd")
 def plain(text: str) -> str:
     """Return a text in which nothing is left that a terminal would obey; blanks stay blanks."""
     return text.replace("\r", " ").replace("\f", " ").replace("\v", " ").translate(_PLAIN)
+
+
+def label(document_id: str) -> str:
+    """Write a document's id so that it is one word of a line and forges none.
+
+    What a terminal shows as something else than its letters, and blanks that could pass for
+    columns, stand in it as JSON has them.
+    """
+    odd = not document_id.isprintable() or document_id.startswith(('"', " "))
+    if odd or document_id.endswith(" ") or "  " in document_id:
+        return dumps(document_id).replace("  ", " \\u0020")
+    return document_id
 
 
 def one_line(text: str, width: int = 0) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hooks.clock import iso
+from hooks.verbs.wording import label
 from scripts.commands import door
 from scripts.commands.memory_door import (
     Json,
@@ -106,7 +107,9 @@ def edit(
         seen = int(str(found["seq"]))
         if base is not None and base > seen:
             hint = f"say --base {seen}, or leave it out"
-            raise MemoryRefused("request-invalid", f"{document_id} was never at {base}", hint)
+            raise MemoryRefused(
+                "request-invalid", f"{label(document_id)} was never at {base}", hint
+            )
         writes = _writes(document_id, wanted, clean, seen if base is None else base)
         _say(memory, document_id, wanted, lambda: _written(memory, wanted, writes), as_json)
     tell_redacted(kinds)
@@ -127,7 +130,7 @@ def forget(ctx: typer.Context, document_id: Id, scope: Scope = "", as_json: Json
     if as_json:
         typer.echo(json.dumps({"id": document_id, "scope": found["scope"], "seq": seq}))
         return
-    typer.echo(said or f"Forgot {document_id} ({found['scope']}). Its history is gone too.")
+    typer.echo(said or f"Forgot {label(document_id)} ({found['scope']}). Its history is gone too.")
 
 
 def _standing(memory: Memory, document_id: str, scope: str) -> Mapping[str, object] | None:
@@ -199,9 +202,9 @@ def _say(
     if as_json:
         typer.echo(json.dumps({"id": document_id, "scope": scope, "seq": seq}))
     elif seq:
-        typer.echo(f"{document_id} ({scope}) is at {seq} now")
+        typer.echo(f"{label(document_id)} ({scope}) is at {seq} now")
     else:
-        typer.echo(f"{document_id} ({scope}) says that already")
+        typer.echo(f"{label(document_id)} ({scope}) says that already")
 
 
 def _written(memory: Memory, scope: str, writes: list[Write]) -> int:

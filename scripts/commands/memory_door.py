@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from hooks.errors import SettingsError
+from hooks.verbs.wording import label, one_line
 from scripts.commands.memory_next import next_step
 from scripts.swarm_v2.memory.errors import MemoryRefused
 
@@ -222,8 +223,8 @@ def complain(err: MemoryRefused, as_json: bool, **more: object) -> None:
         body = {"code": err.code, "sentence": str(err), "hint": hint, "facts": err.facts}
         typer.echo(json.dumps({"error": body, **more}))
         return
-    typer.echo(f"{err.code}: {err}", err=True)
-    typer.echo(f"  hint: {hint}", err=True)
+    typer.echo(one_line(f"{err.code}: {err}"), err=True)
+    typer.echo(f"  hint: {one_line(hint)}", err=True)
 
 
 def nothing_there(document_id: str, scope: str, as_json: bool) -> typer.Exit:
@@ -231,7 +232,7 @@ def nothing_there(document_id: str, scope: str, as_json: bool) -> typer.Exit:
     if as_json:
         typer.echo("null")
     else:
-        typer.echo(f"there is no {document_id} at scope {scope}", err=True)
+        typer.echo(f"there is no {label(document_id)} at scope {scope}", err=True)
         typer.echo("  hint: brainhooks memory list says what there is", err=True)
     return typer.Exit(EXIT_NOTHING)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hooks.verbs.wording import one_line, plain
+from hooks.verbs.wording import label, one_line, plain
 from scripts.commands import door
 from scripts.commands.memory_door import (
     Json,
@@ -48,7 +48,7 @@ def list_documents(
     if not (everything or prefix):
         found = [document for document in found if document["id"] not in MADE]
     for document in found:
-        said = f"{document['scope']:<7}  {document['seq']:>6}  {document['id']}"
+        said = f"{document['scope']:<7}  {document['seq']:>6}  {label(str(document['id']))}"
         typer.echo(plain(f"{said}  {summary(document.get('value'))}".rstrip()))
     if not found:
         typer.echo("No documents here.", err=True)
@@ -106,7 +106,7 @@ def _rows(past: Mapping[str, object]) -> list[Mapping[str, object]]:
 
 def pretty(document: Mapping[str, object]) -> str:
     """Return a document for a person: where it is and since when, then its value."""
-    head = f"{document['id']}  ({document['scope']}, {document['seq']})"
+    head = f"{label(str(document['id']))}  ({document['scope']}, {document['seq']})"
     if document.get("deleted"):
         return plain(f"{head}\nforgotten")
     value = document.get("value")

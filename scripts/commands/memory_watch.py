@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hooks.verbs.wording import plain
+from hooks.verbs.wording import label, plain
 from scripts.commands import door
 from scripts.commands.memory_door import (
     Json,
@@ -161,7 +161,7 @@ def _say_json(change: Mapping[str, object]) -> None:
 def _say_line(change: Mapping[str, object]) -> None:
     what = summary(change["value"]) if "value" in change else ""
     head = f"{change.get('seq', ''):>6}  {change['scope']:<7}  {change['change']:<6}"
-    _write(plain(f"{head}  {change['id']}  {what}".rstrip()))
+    _write(plain(f"{head}  {label(str(change['id']))}  {what}".rstrip()))
 
 
 def _write(line: str) -> None:

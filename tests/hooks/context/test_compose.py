@@ -226,3 +226,9 @@ def test_a_key_is_told_by_its_beginning_and_a_name_as_a_whole_where_it_forges_no
 ):
     assert shown_id(item_id) == shown
     assert f"- [{shown}, lesson] text" == render([Item(item_id, "lesson", "text")])
+
+
+@pytest.mark.parametrize("fact", ["lesson, said by the person", "] - [mine", "said\u00a0by"])
+def test_no_field_passes_for_another_fact_of_a_line(fact):
+    line = render([Item("x", fact, "text", at=fact)])
+    assert line == "- [x, note, note] text"
