@@ -31,6 +31,8 @@ NEXT_STEPS = {
     "instance-refused": _FAULT,
     "instances-ambiguous": _FAULT,
     "document-invalid": "write it as docs/scoped-memory.md has it",
+    "document-reserved": "write it in its form and at its scope: docs/scoped-memory.md has both",
+    "person-unproven": "leave cls out; a person's own word is said at their own home, in no agent",
     "document-too-large": "write less, or several documents",
     "document-too-deep": "nest it less deep",
     "id-invalid": "an id is memory/NAME, preferences, notes, or a name of your own",

@@ -59,6 +59,7 @@ def test_a_server_may_be_named_by_its_address(cli, home, runtime, tmp_path):
         stranger = {**where, "AGENTIHOOKS_HOME": str(tmp_path / "another")}
         done = cli("show", "memory/x", rc=1, **stranger)
         assert done.stderr.startswith("credential-refused: the server knows no such token\n")
+        assert "to memory/people in the home of the server" in done.stderr
         public = (tmp_path / "another" / "memory" / "token.pub").read_text()
         with (home / "memory" / "people").open("a") as people:
             people.write(public)

@@ -66,7 +66,10 @@ class People:
             return found
         named = {one.principal for one in self.listed().lines if wanted in one.digests}
         if len(named) != 1:
-            hint = f"its owner lets you in by adding the line of your {FOLDER}/{PUBLIC}"
+            hint = (
+                f"its owner lets you in by adding the line of your {FOLDER}/{PUBLIC} "
+                f"to {FOLDER}/{PEOPLE} in the home of the server"
+            )
             raise MemoryRefused("credential-refused", "the server knows no such token", hint)
         return Credential(named.pop(), "people")
 
