@@ -21,6 +21,7 @@ from scripts.commands.memory_door import (
     refusals,
     usual_scope,
 )
+from scripts.commands.memory_joined import opened_at, where_it_stands
 from scripts.commands.memory_look import pretty
 from scripts.commands.memory_value import NO_VALUE, edited, given, redacted, tell_redacted
 from scripts.swarm_v2.memory import memories
@@ -120,12 +121,13 @@ def forget(ctx: typer.Context, document_id: Id, scope: Scope = "", as_json: Json
     wanted = usual_scope(document_id, scope)
     with refusals(as_json):
         check_authored(document_id)
-        with opened(door(ctx)) as memory:
+        here = where_it_stands(door(ctx), document_id, wanted)
+        with opened_at(here) as memory:
             found = _standing(memory, document_id, wanted)
             if found is None or found.get("deleted"):
                 raise nothing_there(document_id, wanted, as_json)
         said = _forget_marker(document_id, door(ctx))
-        with opened(door(ctx)) as memory:
+        with opened_at(here) as memory:
             seq = _erase(memory, document_id, str(found["scope"]))
     if as_json:
         typer.echo(json.dumps({"id": document_id, "scope": found["scope"], "seq": seq}))

@@ -17,6 +17,7 @@ from scripts.commands.memory_door import (
     refusals,
     usual_scope,
 )
+from scripts.commands.memory_joined import of_joined, opened_at, where_it_stands
 from scripts.commands.memory_text import words_of
 from scripts.swarm_v2.memory.document import SCOPES
 from scripts.swarm_v2.memory.errors import MemoryRefused
@@ -42,6 +43,8 @@ def list_documents(
     """List this project's documents: of all three scopes, or of one."""
     with refusals(as_json), looked_into(door(ctx)) as memory:
         found = list(_documents(memory, scope, prefix)) if memory else []
+        if memory:
+            found += of_joined(door(ctx), lambda other: _documents(other, scope, prefix))
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
@@ -49,7 +52,8 @@ def list_documents(
         found = [document for document in found if document["id"] not in MADE]
     for document in found:
         said = f"{document['scope']:<7}  {document['seq']:>6}  {label(str(document['id']))}"
-        typer.echo(plain(f"{said}  {summary(document.get('value'))}".rstrip()))
+        whose = f"[{document['project']}] " if "project" in document else ""
+        typer.echo(plain(f"{said}  {whose}{summary(document.get('value'))}".rstrip()))
     if not found:
         typer.echo("No documents here.", err=True)
 
@@ -86,10 +90,14 @@ def show(
     """
     wanted = usual_scope(document_id, scope)
     with refusals(as_json), looked_into(door(ctx)) as memory:
-        found = memory.read(document_id, wanted) if memory else None
-        if memory is None or found is None or (found.get("deleted") and not history):
+        found, past = _shown(memory, document_id, wanted, history) if memory else (None, {})
+        if memory and (found is None or found.get("deleted")):
+            there = where_it_stands(door(ctx), document_id, wanted, register=False)
+            if there.space != memory.space:
+                with opened_at(there) as other:
+                    found, past = _shown(other, document_id, wanted, history)
+        if found is None or (found.get("deleted") and not history):
             raise nothing_there(document_id, wanted, as_json)
-        past = memory.history(document_id, str(found["scope"])) if history else {}
     if as_json:
         typer.echo(json.dumps({**found, **past}, indent=2))
         return
@@ -97,6 +105,15 @@ def show(
     for revision in _rows(past):
         typer.echo(f"-- {revision['seq']} {revision['op']} ({revision['kind']}) {revision['at']}")
         typer.echo(plain(json.dumps(revision["value"], indent=2, ensure_ascii=False)))
+
+
+def _shown(
+    memory: Memory, document_id: str, scope: str, history: bool
+) -> tuple[Mapping[str, object] | None, Mapping[str, object]]:
+    found = memory.read(document_id, scope)
+    if found is None or not history:
+        return found, {}
+    return found, memory.history(document_id, str(found["scope"]))
 
 
 def _rows(past: Mapping[str, object]) -> list[Mapping[str, object]]:
