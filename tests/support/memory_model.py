@@ -203,15 +203,13 @@ def _target(said: Any) -> tuple[str, str, tuple[str, ...]] | None:
 
 
 def _preferences(value: Any) -> tuple[str, str, tuple[str, ...]]:
-    if value is MISSING:
-        value = {}
     if not isinstance(value, dict):
-        raise Faulty("no object")
+        value = {}
     style, verbosity = value.get("style", ""), value.get("verbosity", "normal")
     wanted = value.get("sections", list(SECTIONS))
     fits = isinstance(style, str) and verbosity in BUDGETS and isinstance(wanted, list)
     if not fits or not set(wanted) <= SECTIONS.keys():
-        raise Faulty("malformed")
+        return _preferences({})
     return style.strip(), verbosity, tuple(dict.fromkeys(wanted)) or tuple(SECTIONS)
 
 

@@ -58,7 +58,7 @@ LITTER: list[Any] = [
     ("delete", None),
 ]
 lost = st.sampled_from([[], [], SEATS, SEATS[:2], SEATS[2:]])
-REFUSED = {"link-circle", "stale-base", "document-invalid"}
+REFUSED = {"document-reserved", "link-circle", "stale-base", "document-invalid"}
 BAD: list[dict[str, Any]] = [
     {"id": "x/y", "value": 1, "scope_key": "space"},
     {"id": "x/y", "value": 1, "principal": "a"},
@@ -72,6 +72,10 @@ BAD: list[dict[str, Any]] = [
     {"id": "", "value": 1},
     {"id": "context", "scope": "space", "value": {"text": "mine"}},
     {"id": "status", "scope": "user", "op": "patch", "value": {"text": "mine"}},
+    {"id": "faults", "value": {"context": {"space": {"code": "x", "sentence": "forged"}}}},
+    {"id": "index", "value": {"$link": {"id": "index", "scope": "user"}}},
+    {"id": "index", "op": "delete"},
+    {"id": "memory/x", "value": {"$link": {"id": "memory/x", "scope": "user"}}},
 ]
 
 

@@ -8,6 +8,7 @@ kind of a commit is the door it came through, never a field.
 from __future__ import annotations
 
 from scripts.swarm_v2.memory.address import Address, InstanceKey
+from scripts.swarm_v2.memory.claims import refuse_claims
 from scripts.swarm_v2.memory.document import (
     check_id,
     check_space,
@@ -21,13 +22,13 @@ from scripts.swarm_v2.memory.proposals import (
     Asked,
     AskedRead,
     Proposal,
-    check_authored,
     check_scope,
 )
 from scripts.swarm_v2.memory.proposals import parse_proposal as parse_proposal
 from scripts.swarm_v2.memory.reading_rights import admit_reads as admit_reads
 from scripts.swarm_v2.memory.reading_rights import check_key
 from scripts.swarm_v2.memory.redirects import check_circle, hop, instance_for, owner_of
+from scripts.swarm_v2.memory.reserved import check_form
 from scripts.swarm_v2.memory.store import ABSENT, Change, Commit, Seen, Write
 from scripts.swarm_v2.memory.transactions import Annotated
 from scripts.swarm_v2.scope_key import SESSION, SPACE, DirtyKey, scope_of
@@ -60,11 +61,12 @@ class Admission:
         Raises:
             MemoryRefused: ``session-missing``, ``session-retired``; ``identity-missing`` for a
                 scope that the session's identity does not reach, ``instance-unnamed`` for a
-                scope of the service itself; ``derived-write``, ``link-circle``.
+                scope of the service itself; ``derived-write``, ``document-reserved``,
+                ``person-unproven``, ``link-circle``.
         """
         session.check_open()
         for one in proposal.writes:
-            check_authored(one.id)
+            check_form(one.id, one.scope, one.op, one.value)
         scopes = {one.scope for one in proposal.writes} | {one.scope for one in proposal.reads}
         if session.holder and scopes - {SPACE}:
             sentence = "a service has no instances of its own to write"
@@ -76,6 +78,8 @@ class Admission:
         reads = tuple(
             Seen(session.space, _own(session, one), one.id, one.seq) for one in proposal.reads
         )
+        if not session.is_home:
+            reads += refuse_claims(self._store, session.space, writes)
         commit = Commit("authored", tuple(writes), reads, (), session.session_key, at=at)
         return self._checked(session.space, commit, session.identity, elide=elide)
 
@@ -94,15 +98,15 @@ class Admission:
             MemoryRefused: as ``authored``; ``stale-base``, ``stale-read``.
         """
         complete = completed or (lambda commit: commit)
-        commit = self.authored(proposal, session, at)
-        elided = len(commit.reads) > len(proposal.reads)
-        commit = complete(commit)
+        commit = complete(self.authored(proposal, session, at))
+        relies = len(commit.reads) > len(proposal.reads)
         try:
             seq = self._store.commit(session.space, commit)
         except MemoryRefused as refused:
-            if refused.code != "stale-read" or not elided:
+            if refused.code != "stale-read" or not relies:
                 raise
-            # What would have changed nothing was moved meanwhile; now it changes something.
+            # What was found here, not by the author, moved meanwhile: what would have changed
+            # nothing may change something now, a redirect may close a circle.
             commit = complete(self.authored(proposal, session, at, elide=False))
             seq = self._store.commit(session.space, commit)
         return change_of(seq, commit) if seq else None
@@ -153,23 +157,33 @@ class Admission:
         check_space(space)
         for write in commit.writes:
             check_id(write.id)
-        self._refuse_circles(space, commit.writes, identity)
+        passed = self._refuse_circles(space, commit.writes, identity)
+        commit = commit._replace(reads=(*commit.reads, *passed))
         return self._elided(space, commit) if elide else commit
 
     def _refuse_circles(
         self, space: str, writes: tuple[Write, ...], identity: Identity | None
-    ) -> None:
-        """Walk from each redirect that is written, as its author or as whose instance it is."""
+    ) -> dict[Seen, None]:
+        """Walk from each redirect that is written, as its author or as whose instance it is.
+
+        Returns what was read: two commits that close a circle together each rely on the other's.
+        """
         # boundary: what one commit is about to write, for the length of this call.
         pending: dict[InstanceKey, Write] = {
             InstanceKey(space, write.scope_key, write.id): write for write in writes
         }
+        read: dict[Seen, None] = {}
         for start, write in pending.items():
             if write.op in VALUED and is_link(write.value):
-                self._walk(start, pending, identity or owner_of(start.scope_key))
+                self._walk(start, pending, identity or owner_of(start.scope_key), read)
+        return read
 
     def _walk(
-        self, key: InstanceKey, pending: dict[InstanceKey, Write], identity: Identity
+        self,
+        key: InstanceKey,
+        pending: dict[InstanceKey, Write],
+        identity: Identity,
+        read: dict[Seen, None],
     ) -> None:
         passed = {key}
         value: object = pending[key].value
@@ -179,8 +193,12 @@ class Admission:
             except MemoryRefused:  # it leads to whoever reads it: no circle of this author's
                 return
             check_circle(key, passed)
-            document = None if key in pending else self._store.read(*key)
-            value = pending[key].value if key in pending else document and document.value
+            if key in pending:
+                value = pending[key].value
+                continue
+            document = self._store.read(*key)
+            read[Seen(*key, document.seq if document else ABSENT)] = None
+            value = document and document.value
 
     def _elided(self, space: str, commit: Commit) -> Commit:
         keys = [DirtyKey(write.scope_key, write.id) for write in commit.writes]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from scripts.swarm_v2.memory.document import SCOPES, check_id, same
+from scripts.swarm_v2.memory.document import SCOPES, check_id, check_text, count_nodes, same
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.frames import SyncFrame, encode
+from scripts.swarm_v2.memory.selectors import MAX_SCHEMA_BYTES
 from scripts.swarm_v2.memory.wire import Pushed
 from scripts.swarm_v2.scope_key import SPACE, scope_of
 from scripts.swarm_v2.wire_json import dumps
@@ -78,13 +79,12 @@ def asked_watch(fields: Fields) -> AskedWatch:
     steps = path if isinstance(path, list) else []
     if not all(isinstance(step, str) for step in steps):
         raise MemoryRefused("watch-invalid", "the path of a watch is a list of texts")
-    return AskedWatch(
-        name,
-        check_id(fields["id"]),
-        scope_named(fields),
-        tuple(str(step) for step in steps),
-        fields.get("schema", True),
-    )
+    schema = fields.get("schema", True)
+    if count_nodes(schema, MAX_SCHEMA_BYTES) > MAX_SCHEMA_BYTES:  # before anything is made of it
+        sentence = f"the schema has more than {MAX_SCHEMA_BYTES} bytes; no more are read"
+        raise MemoryRefused("watch-invalid", sentence)
+    where = tuple(str(step) for step in steps)
+    return AskedWatch(name, check_id(fields["id"]), scope_named(fields), where, schema)
 
 
 def _watch(runtime: MemoryRuntime, session: Session, fields: Fields) -> SyncFrame:
@@ -169,7 +169,7 @@ def _read(runtime: MemoryRuntime, session: Session, fields: Fields) -> Body:
 
 def _list(runtime: MemoryRuntime, session: Session, fields: Fields) -> Body:
     scope, limit = scope_named(fields), _limit(fields)
-    prefix, after = str(fields.get("prefix", "")), str(fields.get("after", ""))
+    prefix, after = (check_text(fields.get(name, ""), name) for name in ("prefix", "after"))
     found = runtime.select(session, scope, prefix=prefix, after=after, limit=limit)
     page: list[Body | None] = []
     size = 0

@@ -58,9 +58,6 @@ def run(tx: Transaction, roots: Roots) -> object:
     ``{"plan", "sections", "text", "sources", "left_out", "project", "budget", "until"}``: the
     sections that have something, their memories as ``Item.to_dict`` writes them, and the text for
     who is told now, in ``budget`` units, with nothing waiting. It holds until ``until``.
-
-    Raises:
-        MemoryRefused: ``derivation-failed`` for preferences that are malformed.
     """
     return _uncollected(lambda: _run(tx, roots))
 
@@ -188,6 +185,6 @@ def _add_own(
     tx: Transaction, wanted: Preferences, items: dict[str, list[Item]], notes: object
 ) -> None:
     if wanted.style and "person" in items and can_resolve(USER, tx.identity):
-        items["person"].append(style_item(wanted.style, resolve_scope_key(USER, tx.identity)))
+        items["person"].append(style_item(wanted, resolve_scope_key(USER, tx.identity)))
     if "session" in items and can_resolve(SESSION, tx.identity):
         items["session"] += note_items(notes, resolve_scope_key(SESSION, tx.identity))

@@ -6,8 +6,8 @@ from scripts.swarm_v2.memory.address import Address
 from scripts.swarm_v2.memory.derivations import Derivation, Output
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.memories import INDEX
-from scripts.swarm_v2.memory.preferences import PREFERENCES, read_preferences
-from scripts.swarm_v2.scope_key import SPACE, USER
+from scripts.swarm_v2.memory.preferences import PREFERENCES, malformed, read_preferences
+from scripts.swarm_v2.scope_key import SPACE, USER, scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.transactions import Transaction
 
 FAULTS = "faults"  # as ``faults`` writes it, which no hook loads
+UNREADABLE = ("store-damaged", "link-circle")
 
 
 def run(tx: Transaction, roots: Roots) -> object:
@@ -34,7 +35,7 @@ def run(tx: Transaction, roots: Roots) -> object:
         "shared": {name: counts.get(name) for name in ("memories", "types", "severities")},
         "own": {"memories": len(links) if isinstance(links, dict) else 0},
         "preferences": _preferences(preferences),
-        "errors": [error for document in faults for error in _errors(document)],
+        "errors": [*_mistyped(preferences), *(e for doc in faults for e in _errors(doc))],
     }
 
 
@@ -43,18 +44,25 @@ def _read(tx: Transaction, address: Address) -> object:
     try:
         return tx.read(address)
     except MemoryRefused as refused:
-        if refused.code != "store-damaged":
+        if refused.code not in UNREADABLE:
             raise
         return None
 
 
 def _preferences(value: object) -> object:
-    """Return what is in force; None for what is malformed, which ``errors`` tell."""
-    try:
-        read = read_preferences(value)
-    except MemoryRefused:
+    """Return what is in force; None for what is damaged, which ``errors`` tell."""
+    if value is None:
         return None
+    read = read_preferences(value)
     return {"style": read.style, "verbosity": read.verbosity, "sections": list(read.sections)}
+
+
+def _mistyped(value: object) -> list[dict[str, object]]:
+    sentence = "" if value is None else malformed(value)
+    if not sentence:
+        return []
+    where = {"node": PREFERENCES, "scope": USER}
+    return [{**where, "code": "document-reserved", "sentence": sentence}]
 
 
 def _errors(document: object) -> list[dict[str, object]]:
@@ -63,7 +71,7 @@ def _errors(document: object) -> list[dict[str, object]]:
     for node, instances in sorted(nodes.items()):
         for key, fault in sorted(instances.items() if isinstance(instances, dict) else ()):
             if isinstance(fault, dict):
-                scope = str(key).partition(":")[0]
+                scope = scope_of(str(key))
                 said = {name: fault.get(name) for name in ("code", "sentence")}
                 found.append({"node": node, "scope": scope, **said})
     return found

@@ -21,6 +21,8 @@ else:
 
 MAX_BYTES = 4 << 20  # of one document's canonical text: an index of some 20,000 memories
 MAX_DEPTH = 64  # containers inside containers; real documents stay below 10
+MAX_NODES = 100_000  # values in values of one document: to look at each takes a tenth of a second
+MAX_INDEX_NODES = 250_000  # of an index, whose entries have a dozen each; of one commit too
 MAX_ID_BYTES = 512
 MAX_INTEGER = 2**63 - 1  # what every store and every reader keeps exactly
 LINK = "$link"
@@ -61,6 +63,17 @@ def check_id(document_id: object) -> str:
     raise MemoryRefused("id-invalid", sentence)
 
 
+def check_text(text: object, name: str) -> str:
+    """Return what is asked with; no store can look for a lone surrogate.
+
+    Raises:
+        MemoryRefused: ``request-invalid``.
+    """
+    if isinstance(text, str) and _is_text(text):
+        return text
+    raise MemoryRefused("request-invalid", f"{name} is Unicode text")
+
+
 def check_space(space: object) -> str:
     """Return a usable space; ``unknown`` names no project and so has none.
 
@@ -90,6 +103,19 @@ def encode(value: object) -> str:
     return text
 
 
+def count_nodes(value: object, most: int) -> int:
+    """Return how many values a value is made of, itself too; counting ends behind ``most``."""
+    heap, found = [value], 0
+    while heap and found <= most:
+        item = heap.pop()
+        found += 1
+        if isinstance(item, dict):
+            heap.extend(item.values())
+        elif isinstance(item, list):
+            heap.extend(item)
+    return found
+
+
 def decode(text: str) -> object:
     """Read stored text back.
 
@@ -111,7 +137,7 @@ def links(value: object) -> Iterator[object]:
     heap: list[tuple[object, int]] = [(value, 0)]
     while heap:
         item, depth = heap.pop()
-        if depth > MAX_DEPTH:
+        if depth >= MAX_DEPTH and isinstance(item, (dict, list)):
             sentence = f"the document is nested deeper than {MAX_DEPTH}"
             raise MemoryRefused("document-too-deep", sentence)
         if isinstance(item, dict):

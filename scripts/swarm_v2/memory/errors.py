@@ -22,6 +22,8 @@ CODES = {
     "instance-refused": "only the holder of the space's lease may name an instance",
     "instances-ambiguous": "two instances of one document, and no right to name them",
     "document-invalid": "the value is not JSON that can be stored and read back as it is",
+    "document-reserved": "a document of a reserved name is not in its form, or not at its scope",
+    "person-unproven": "a text would be told as a person's by somebody who is not that person",
     "document-too-large": "the document is over the stated size",
     "document-too-deep": "the document is nested over the stated depth",
     "id-invalid": "the document id is empty, too long, or not Unicode text",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from hooks.context.brains import Item
 from scripts.swarm_v2.memory.document import MISSING
-from scripts.swarm_v2.memory.errors import MemoryRefused
+from scripts.swarm_v2.memory.reserved import NOTES as NOTES
+from scripts.swarm_v2.memory.reserved import PREFERENCES as PREFERENCES
+from scripts.swarm_v2.memory.reserved import SECTIONS as SECTIONS
+from scripts.swarm_v2.memory.reserved import preferences_fault
 from scripts.swarm_v2.memory.told import DEFAULT_UNITS
 
 TYPE_CHECKING = False
@@ -13,8 +16,6 @@ if TYPE_CHECKING:
 else:
     from hooks.record import NamedTuple
 
-PREFERENCES, NOTES = "preferences", "notes"
-SECTIONS = ("project", "person", "brain", "session")  # in the order in which they are told
 UNITS = {"brief": 1_000, "normal": DEFAULT_UNITS, "full": DEFAULT_UNITS}
 DEFAULT_PREFERENCES: dict[str, object] = {
     "style": "",
@@ -28,36 +29,30 @@ class Preferences(NamedTuple):
     style: str = ""  # the person's own words on how to work with them; told as such
     verbosity: str = "normal"
     sections: tuple[str, ...] = SECTIONS  # those wanted, in the order wanted
+    cls: str = "person"  # who wrote the style: "agent" where an agent's shell did
 
 
 def read_preferences(value: object) -> Preferences:
     """Read the document ``preferences``; MISSING gives the defaults, as does a member left out.
 
-    Raises:
-        MemoryRefused: ``derivation-failed``, saying what is malformed.
+    So does what is malformed, as an older version may have stored it: no memory waits for it to
+    be mended, and ``status`` and ``doctor`` say that it should be.
     """
-    if value is MISSING:
+    if not isinstance(value, dict) or preferences_fault(value):
         return Preferences()
-    if not isinstance(value, dict):
-        raise _malformed("it is no object")
-    style, verbosity = value.get("style", ""), value.get("verbosity", "normal")
-    wanted = value.get("sections", list(SECTIONS))
-    if not isinstance(style, str):
-        raise _malformed("style is no text")
-    if not isinstance(verbosity, str) or verbosity not in UNITS:
-        raise _malformed("verbosity is none of " + ", ".join(UNITS))
-    if not isinstance(wanted, list) or not all(one in SECTIONS for one in wanted):
-        raise _malformed("sections is no list of " + ", ".join(SECTIONS))
-    return Preferences(style.strip(), str(verbosity), tuple(dict.fromkeys(wanted)) or SECTIONS)
+    style, verbosity = str(value.get("style", "")), str(value.get("verbosity", "normal"))
+    sections = tuple(dict.fromkeys(value.get("sections", SECTIONS))) or SECTIONS
+    return Preferences(style.strip(), verbosity, sections, str(value.get("cls", "person")))
 
 
-def _malformed(what: str) -> MemoryRefused:
-    hint = "brainhooks memory edit preferences --scope user"
-    return MemoryRefused("derivation-failed", f"the preferences are malformed: {what}", hint)
+def malformed(value: object) -> str:
+    """Say what is wrong with stored preferences, and what is done; "" where nothing is."""
+    fault = "" if value is MISSING else preferences_fault(value)
+    return fault and f"the preferences are malformed: {fault}; the defaults are used"
 
 
-def style_item(style: str, scope_key: str) -> Item:
-    return Item(PREFERENCES, "style", style, cls="person", scope_key=scope_key)
+def style_item(wanted: Preferences, scope_key: str) -> Item:
+    return Item(PREFERENCES, "style", wanted.style, cls=wanted.cls, scope_key=scope_key)
 
 
 def note_items(value: object, scope_key: str) -> list[Item]:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from scripts.swarm_v2.memory.document import MAX_INTEGER, SCOPES, check_id
+from scripts.swarm_v2.memory.document import (
+    MAX_INDEX_NODES,
+    MAX_INTEGER,
+    MAX_NODES,
+    SCOPES,
+    check_id,
+    count_nodes,
+)
 from scripts.swarm_v2.memory.errors import MemoryRefused
-from scripts.swarm_v2.memory.memories import DERIVED
+from scripts.swarm_v2.memory.memories import INDEX
+from scripts.swarm_v2.memory.reserved import check_authored as check_authored
 from scripts.swarm_v2.scope_key import SPACE
 
 TYPE_CHECKING = False
@@ -64,6 +72,7 @@ def parse_proposal(document: object) -> Proposal:
     """
     fields = _fields(document, ("writes", "reads"))
     writes = _items(fields.get("writes", []), "writes", MAX_WRITES)
+    _check_nodes(writes)
     reads = _items(fields.get("reads", []), "reads", MAX_READS)
     return Proposal(tuple(map(_asked, writes)), tuple(map(_asked_read, reads)))
 
@@ -89,6 +98,22 @@ def _items(value: object, name: str, most: int) -> list[object]:
     return value
 
 
+def _check_nodes(writes: list[object]) -> None:
+    """Refuse what would take long to look at, by its mere size, before it is looked at."""
+    left = MAX_INDEX_NODES
+    for item in writes:
+        value = item.get("value") if isinstance(item, dict) else None
+        most = MAX_INDEX_NODES if isinstance(item, dict) and item.get("id") == INDEX else MAX_NODES
+        nodes = count_nodes(value, most)
+        left -= nodes
+        if nodes > most or left < 0:
+            sentence = (
+                f"at most {MAX_NODES} values are in a document, {MAX_INDEX_NODES} in a commit"
+            )
+            hint = "split it into several documents and commits"
+            raise MemoryRefused("document-too-large", sentence, hint)
+
+
 def _asked(item: object) -> Asked:
     fields = _fields(item, ("id", "scope", "op", "value", "base"))
     op, base = check_op(fields.get("op", "set")), fields.get("base")
@@ -110,17 +135,6 @@ def _asked_read(item: object) -> AskedRead:
     fields = _fields(item, ("id", "scope", "seq"))
     scope = check_scope(fields.get("scope", SPACE))
     return AskedRead(check_id(fields.get("id")), scope, check_number(fields.get("seq"), "seq"))
-
-
-def check_authored(document_id: str) -> None:
-    """Refuse a document that nobody writes by hand: it would hide what is derived.
-
-    Raises:
-        MemoryRefused: ``derived-write``.
-    """
-    if document_id in DERIVED:
-        sentence = f"{document_id} is made from other documents, and by nobody's hand"
-        raise MemoryRefused("derived-write", sentence, "change what it is made from")
 
 
 def check_op(op: object) -> Op:

@@ -17,6 +17,7 @@ from scripts.swarm_v2.memory.evaluation_cache import EvaluationCache
 from scripts.swarm_v2.memory.preferences import NOTES
 from scripts.swarm_v2.memory.queries import Query
 from scripts.swarm_v2.memory.quoted import quoting, quoting_elsewhere, unlinking
+from scripts.swarm_v2.memory.reindex import with_whole_indexes
 from scripts.swarm_v2.memory.retention import Retention
 from scripts.swarm_v2.memory.seed_memo import ON_NOTE, SeedMemo
 from scripts.swarm_v2.memory.sessions import SessionRegistry
@@ -176,6 +177,7 @@ class MemoryRuntime:
             erased = {one.scope_key for one in commit.writes if one.op == "erase"}
             quotes = quoting(self.store, session.space, erased) if erased else ()
             links = unlinking(self.store, session.space, commit.writes)
+            commit = with_whole_indexes(self.store, session.space, commit)
             return commit._replace(writes=(*seeds, *commit.writes, *links, *quotes))
 
         change = self._admission.commit_authored(asked, session, at, completed)

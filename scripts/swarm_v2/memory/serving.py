@@ -9,7 +9,7 @@ from scripts.swarm_v2.memory.answers import answer, pushes, told
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.library import check_project
 from scripts.swarm_v2.memory.runtime import MemoryRuntime
-from scripts.swarm_v2.memory.wire import Answer, Refusal, Welcome, encode
+from scripts.swarm_v2.memory.wire import Answer, Refusal, Welcome, check_version, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,6 +56,7 @@ class Engine:
         Raises:
             MemoryRefused: ``credential-refused``, ``space-invalid``, ``request-invalid``.
         """
+        check_version(hello)
         credential = self._people.who(hello.token)
         space = check_project(hello.space)
         session = self._runtime.open_session(space, credential, hello.session_id or None)

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 else:
     from hooks.record import NamedTuple
 
+OWN = "token"
 LEASE_MS = 15_000  # a holder that died is replaced after this; a live one renews far earlier
 
 
 class Credential(NamedTuple):
     """Who somebody proved to be; a principal of None is an anonymous reader.
 
-    ``source`` says how it was proved, for people.
+    ``source`` says how it was proved: ``OWN`` is the token of the very home it is used in.
     """
 
     principal: str | None
@@ -68,6 +69,7 @@ class Session:
         holder: of the lease it serves its space under; ``""`` for everybody's ordinary session.
         watches: by watch id, kept by the subscription server.
         keyed: an explicit instance was ever admitted, so its frames name instances (for good).
+        is_home: it is the home's own person: what it writes may be told as a person's words.
         lapsed: its lease was found lapsed, and no full evaluation has followed yet.
         closed: ``""`` while it is open, else the code that every later use is refused with.
     """
@@ -79,6 +81,7 @@ class Session:
         self.holder = lease.holder if lease else ""
         self.watches: dict[str, object] = {}
         self.keyed = False
+        self.is_home = False
         self.lapsed = False
         self.closed = ""
 
@@ -133,6 +136,7 @@ class SessionRegistry:
             raise MemoryRefused("lease-lost", "the lease is another space's")
         self._number += 1
         session = Session(space, identity, self._number, lease)
+        session.is_home = credential.source == OWN
         self._sessions[(space, session.number)] = session
         return session
 

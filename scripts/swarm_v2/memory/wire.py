@@ -166,8 +166,9 @@ def parse(line: bytes, *, most: int = MAX_LINE) -> Message:
     number = found.get("n") if isinstance(found.get("n"), int) else 0
     _check_fields(found, {name: types for name, (_, types) in table.items()}, number)
     values = {table[name][0]: value for name, value in found.items()}
-    missing = [one for one in record._fields if one not in values]  # type: ignore[attr-defined]
-    if any(one not in record._field_defaults for one in missing):  # type: ignore[attr-defined]
+    optional = record._field_defaults  # type: ignore[attr-defined]
+    missing = [name for name, (one, _) in table.items() if one not in {**values, **optional}]
+    if missing:
         raise _refused("request-invalid", f"{', '.join(missing)} is missing", number)
     message: Message = record(**values)
     if isinstance(message, Ask):
@@ -195,6 +196,17 @@ def _marks(line: bytes) -> int:
     """Return how many values a line has at most: one for each that is not the first, and firsts."""
     empty = line.count(b"[]") + line.count(b"{}")
     return 1 + sum(map(line.count, (b",", b"[", b"{"))) - empty
+
+
+def check_version(hello: Hello) -> None:
+    """Refuse a client that speaks otherwise.
+
+    Raises:
+        MemoryRefused: ``request-invalid``.
+    """
+    if hello.version != VERSION:
+        sentence = f"version {hello.version} is not spoken here; {VERSION} is"
+        raise MemoryRefused("request-invalid", sentence, "use the same brainhooks on both sides")
 
 
 def _check_ask(ask: Ask) -> None:

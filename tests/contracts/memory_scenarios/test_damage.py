@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.memory_scenes import A, B, run, spoil, style, user
+from tests.support.broken import break_preferences
+from tests.support.memory_scenes import SPACE, A, B, run, spoil, style, user
 
 DAMAGED = {
     "preferences": (user(A), "preferences"),
@@ -57,7 +58,7 @@ def test_what_is_damaged_concerns_its_owner_alone_and_is_replaced_by_what_is_wri
     if not what.startswith("notes") or when == "found on the way":
         watch_all(everybody)
     if what == "faults":
-        mine.save("preferences", "user", {"style": 7})
+        break_preferences(scene.store, SPACE, user(A))
         scene.pump()
         mine.save("preferences", "user", style("dry"))
     if when == "found at the start":

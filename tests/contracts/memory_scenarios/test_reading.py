@@ -54,10 +54,10 @@ def test_scenario_18_coverage_is_not_contagious(scene):
 def test_scenario_19_a_repeated_unscoped_link_keeps_its_value(scene):
     a1, beside = scene.here(A, "a1"), scene.apart(B, "b1")
     link = {"$link": {"id": "memory/x"}}
-    a1.save("index", "space", {"first": link, "again": {"deeper": [link, link]}})
+    a1.save("plan", "space", {"first": link, "again": {"deeper": [link, link]}})
     beside.save("memory/x", "space", {"text": "uv"})
-    frame = a1.watch("index", "space")
-    assert shown(frame) == [("space", "index"), ("space", "memory/x")]
+    frame = a1.watch("plan", "space")
+    assert shown(frame) == [("space", "memory/x"), ("space", "plan")]
     twice = lambda text: {"first": text, "again": {"deeper": [text, text]}}  # noqa: E731
     assert tracked(a1).result == twice({"text": "uv"})
     beside.save("memory/x", "space", {"text": "pip"})
@@ -216,6 +216,6 @@ def test_scenario_31_the_memo_guard_is_loud(scene):
             traverser(other)
     assert traverser(own).memo is memo
     assert tracked(a1).result["links"]["x"]["memory"] == {"text": "of a"}
-    beside.save("index", "space", {**link_to("user", "x"), "more": 1})
+    beside.save("index", "space", link_to("user", "x", "y"))
     assert scene.pump() == [a1]
     assert tracked(a1).result["links"]["x"]["memory"] == {"text": "of a"}

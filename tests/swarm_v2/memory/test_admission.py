@@ -132,7 +132,7 @@ def test_nothing_stands_in_for_a_missing_principal_or_session(
 ) -> None:
     people = People(sqlite_store)
     with refusal("identity-missing"):
-        people.save(people.open(*who), "notes", scope, 1)
+        people.save(people.open(*who), "x", scope, 1)
     with refusal("identity-missing"):
         people.commit(people.open(*who), reads=[{"id": "notes", "scope": scope, "seq": 0}])
     assert people.save(people.open(None), "shared", "space", 1) == 1
@@ -231,9 +231,9 @@ def test_the_door_gives_the_kind_and_no_field_does(people: People) -> None:
 
 def test_a_base_is_by_the_authors_own_instance(people: People) -> None:
     a, b = people.open(A, "a1"), people.open(B, "b1")
-    first = people.save(a, "preferences", "user", 1)
-    people.save(b, "preferences", "user", 2)
-    mine = {"id": "preferences", "scope": "user", "op": "set", "value": 3}
+    first = people.save(a, "x", "user", 1)
+    people.save(b, "x", "user", 2)
+    mine = {"id": "x", "scope": "user", "op": "set", "value": 3}
     assert people.commit(a, {**mine, "base": first})
     with refusal("stale-base"):
         people.commit(b, {**mine, "base": first})
@@ -272,7 +272,7 @@ def test_a_change_is_what_the_feed_says(people: People) -> None:
             "writes": [
                 {"id": "x", "op": "set", "value": 1},
                 {"id": "x", "op": "patch", "value": {"a": 1}},
-                {"id": "notes", "scope": "session", "op": "set", "value": 1},
+                {"id": "y", "scope": "session", "op": "set", "value": 1},
             ]
         }
     )
@@ -291,7 +291,7 @@ def test_a_lease_of_one_space_serves_no_other(people: People) -> None:
 
 writes = st.builds(
     lambda id, scope, value: {"id": id, "scope": scope, "op": "set", "value": value},
-    st.sampled_from(["preferences", "notes", "user:x", "a/b"]),
+    st.sampled_from(["plan", "todo", "user:x", "a/b"]),
     st.sampled_from(["space", "user", "session"]),
     st.integers(0, 3),
 )

@@ -91,16 +91,16 @@ def test_what_is_watched_is_read_without_a_question_and_what_is_not_with_one(cli
 
 def test_what_is_watched_before_it_is_there_is_kept_from_its_first_state_on(client, counted):
     a, b = client(A), client(B)
-    a.watch("w", "memory/x")
-    assert a.read("memory/x") is None
+    a.watch("w", "x")
+    assert a.read("x") is None
     questions = counted(a)
-    assert a.read("memory/x") is None
-    seq = b.commit(written("memory/x", 1))
-    until(a, "memory/x", 1)
-    assert a.read("memory/x") == {"id": "memory/x", "scope": "space", "seq": seq, "value": 1}
+    assert a.read("x") is None
+    seq = b.commit(written("x", 1))
+    until(a, "x", 1)
+    assert a.read("x") == {"id": "x", "scope": "space", "seq": seq, "value": 1}
     a.unwatch("w")
-    b.commit(written("memory/x", 2))
-    assert a.read("memory/x")["value"] == 2
+    b.commit(written("x", 2))
+    assert a.read("x")["value"] == 2
     assert questions.asked == ["unwatch", "read"]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from scripts.swarm_v2.memory.inspect import GraphSnapshot
 from scripts.swarm_v2.wire_json import dumps
+from tests.support.broken import break_preferences
 from tests.support.memory_stores import SPACE
 from tests.support.scheduling import A1, A2, B1, World, key
 
@@ -51,12 +52,12 @@ def test_what_is_watched_for_another_session_is_told_apart(world: World) -> None
 
 def test_an_error_stands_at_the_instance_that_failed(world: World) -> None:
     world.want(A1, B1, nodes=("context",))
-    world.save(A1, "preferences", "user", {"style": 7})
+    break_preferences(world.store, world.space, key("user", A1))
     world.go()
     graph = GraphSnapshot(world.scheduler)
     rows = {row.scope_key: (row.state, row.error) for row in graph.of("context")}
     assert rows == {
-        key("user", A1): ("failed", "derivation-failed"),
+        key("user", A1): ("failed", "link-circle"),
         key("user", B1): ("clean", ""),
     }
-    assert "style is no text" in dumps(graph.to_value())
+    assert "the redirects of a document come back to it" in dumps(graph.to_value())

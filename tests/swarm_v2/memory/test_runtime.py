@@ -11,6 +11,7 @@ from scripts.swarm_v2.memory.library import LocalMemory
 from scripts.swarm_v2.memory.runtime import MemoryRuntime
 from scripts.swarm_v2.memory.sessions import Credential
 from scripts.swarm_v2.scope_key import Identity, resolve_scope_key
+from tests.support.broken import break_preferences
 from tests.support.memory_server import A2, A, B, written
 
 PROJ = "git.example.org/shop/web"
@@ -196,11 +197,11 @@ def test_where_the_lease_is_anothers_a_context_is_computed_and_not_stored(beside
     assert stored["seq"] > seq
 
 
-def test_what_cannot_be_computed_leaves_the_last_good_one_and_no_error(beside):
+def test_what_cannot_be_computed_leaves_the_last_good_one_and_no_error(beside, each_store):
     holder, other = beside(A, "1"), beside(B, "1")
     good = other.read("context")
     holder.watch("c", "context")
-    other.commit(written("preferences", {"verbosity": 7}, "user"))
+    break_preferences(each_store, PROJ, resolve_scope_key("user", Identity(B)))
     assert other.read("context") == good
 
 

@@ -20,6 +20,7 @@ from scripts.swarm_v2.memory.store import Write
 from scripts.swarm_v2.memory.store_sqlite import SqliteStore
 from scripts.swarm_v2.memory.transactions import Transaction
 from scripts.swarm_v2.scope_key import Identity
+from tests.support.broken import break_preferences
 from tests.support.scheduling import ALL, World, key
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Play(World):
         self.save(one, "preferences", "user", {"style": style})
 
     def do_spoil(self, one: Identity) -> None:
-        self.save(one, "preferences", "user", {"style": 7})
+        break_preferences(self.store, self.space, key("user", one))
 
     def do_note(self, one: Identity, text: str) -> None:
         self.save(one, "notes", "session", {"goals": [text]})

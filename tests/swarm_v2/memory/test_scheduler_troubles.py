@@ -9,6 +9,7 @@ import pytest
 from scripts.swarm_v2.memory.document import MISSING, make_link
 from scripts.swarm_v2.memory.running import KEPT
 from scripts.swarm_v2.scope_key import Identity
+from tests.support.broken import break_preferences
 from tests.support.memory_stores import SPACE
 from tests.support.scheduling import A1, A2, B1, World, key
 
@@ -27,14 +28,18 @@ def prefer(world: World, who: Identity, style: str) -> None:
     world.save(who, "preferences", "user", {"style": style})
 
 
+def spoil(world: World, who: Identity) -> None:
+    break_preferences(world.store, world.space, key("user", who))
+
+
 def test_a_failing_person_keeps_the_last_good_result_and_blocks_nobody(world: World) -> None:
     prefer(world, A1, "good")
     world.want(A1, nodes=("context", "status"))
-    world.save(A1, "preferences", "user", {"style": ["no text"]})
+    spoil(world, A1)
     prefer(world, B1, "fine")
     report = world.want(B1, nodes=("context", "status"))
     assert [(one.node, one.scope_key, one.code) for one in report.errors] == [
-        ("context", key("user", A1), "derivation-failed")
+        ("context", key("user", A1), "link-circle")
     ]
     assert "fine" in world.result("context", B1)["text"]
     assert "good" in world.result("context", A1)["text"]
@@ -42,14 +47,14 @@ def test_a_failing_person_keeps_the_last_good_result_and_blocks_nobody(world: Wo
     assert (error["node"], error["scope"], error["code"]) == (
         "context",
         "user",
-        "derivation-failed",
+        "link-circle",
     )
     assert world.result("status", B1)["errors"] == []
     assert world.go().runs == 0  # nothing moved: it is not tried over and over
 
 
 def test_who_fails_at_the_first_open_does_not_hold_up_the_next(world: World) -> None:
-    world.save(A1, "preferences", "user", "no object")
+    spoil(world, A1)
     prefer(world, B1, "fine")
     world.want(A1, B1, nodes=CONTEXT_ONLY)
     assert "fine" in world.result("context", B1)["text"]
@@ -59,7 +64,7 @@ def test_who_fails_at_the_first_open_does_not_hold_up_the_next(world: World) -> 
 def test_an_error_is_taken_back_too_where_its_person_is_told_for_each_session_now(
     world: World,
 ) -> None:
-    world.save(A1, "preferences", "user", 7)
+    spoil(world, A1)
     world.want(A1, nodes=("context", "status"))
     assert len(world.result("status", A1)["errors"]) == 1
     prefer(world, A1, "mended")
@@ -70,7 +75,7 @@ def test_an_error_is_taken_back_too_where_its_person_is_told_for_each_session_no
 
 
 def test_a_mended_input_takes_the_error_back(world: World) -> None:
-    world.save(A1, "preferences", "user", 7)
+    spoil(world, A1)
     world.want(A1, nodes=("context", "status"))
     assert len(world.result("status", A1)["errors"]) == 1
     prefer(world, A1, "mended")
@@ -80,7 +85,7 @@ def test_a_mended_input_takes_the_error_back(world: World) -> None:
 
 
 def test_a_fault_of_an_earlier_process_is_taken_back_by_the_next(world: World) -> None:
-    world.save(A1, "preferences", "user", 7)
+    spoil(world, A1)
     world.want(A1, nodes=("context", "status"))
     world.restart()
     prefer(world, A1, "mended")

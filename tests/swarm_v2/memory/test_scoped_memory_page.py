@@ -40,9 +40,11 @@ def test_the_limits_are_those_in_the_code():
     said = [
         f"| {document.MAX_BYTES // mib} MiB of canonical JSON, nested {document.MAX_DEPTH} deep |",
         f"| {document.MAX_ID_BYTES} bytes |",
-        f"| {proposals.MAX_WRITES} writes, {proposals.MAX_READS:,} reads |",
+        f"| {document.MAX_NODES:,} values in values; an `index` {document.MAX_INDEX_NODES:,} |",
+        f"| {proposals.MAX_WRITES} writes, {proposals.MAX_READS:,} reads, "
+        f"{document.MAX_INDEX_NODES:,} values |",
         f"| {redirects.MAX_HOPS} |",
-        f"| {wire.MAX_LINE // mib} MiB; the first one {wire.MAX_HELLO // kib} KiB, "
+        f"| {wire.MAX_LINE // mib} MiB and {wire.MAX_VALUES:,} values; the first one {wire.MAX_HELLO // kib} KiB, "
         f"within {server.HELLO_S:g} s |",
         f"| {serving.MAX_FRAME // mib} MiB |",
         f"| {subscriptions.MAX_WATCHES} |",

@@ -204,6 +204,7 @@ def test_what_is_no_project_has_no_session(server, space):
         (b"\n", "request-invalid"),
         (b"GET / HTTP/1.1\r\n\r\n", "request-invalid"),
         (b'{"kind":"hello","space":"p"}\n', "request-invalid"),
+        (b'{"kind":"hello","space":"p","token":"t","version":99}\n', "request-invalid"),
         (b'{"kind":"hello","space":"p","token":"t","principal":"me"}\n', "identity-in-commit"),
         (b'{"kind":"ask","n":1,"ask":"read","fields":{"id":"index"}}\n', "request-invalid"),
         (b"x" * (MAX_HELLO + 1), "request-too-large"),
@@ -252,7 +253,9 @@ def test_a_line_over_its_size_ends_that_connection_alone(server, client, space):
 def test_a_line_of_too_many_values_is_refused_and_the_next_question_answered(client):
     a = client(A)
     wide = [{}] * (MAX_VALUES + 1)
-    assert refusal(lambda: a.commit(written("wide", wide)))[0] == "request-too-large"
+    assert refusal(lambda: a.commit(written("wide", wide)))[0] == "document-too-large"
+    past_the_client = lambda: a._talk.ask("commit", {"proposal": written("wide", wide)})  # noqa: E731
+    assert refusal(past_the_client)[0] == "request-too-large"
     assert a.read("wide") is None
     assert a.commit(written("text", {"text": "[{,}]" * MAX_VALUES}))
 

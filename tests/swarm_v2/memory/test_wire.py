@@ -127,6 +127,12 @@ def test_each_wrong_line_has_its_code(line, code):
     assert refused.value.code == code
 
 
+def test_what_is_missing_is_named_as_it_is_sent_and_what_may_be_left_out_is_not():
+    with pytest.raises(MemoryRefused) as refused:
+        parse(b'{"kind":"hello","session":"s"}')
+    assert str(refused.value) == "token, space is missing"
+
+
 @pytest.mark.parametrize("item", ["{}", "[]", "1", '"a,b"', '{"a":1}', "[[]]"])
 def test_a_line_of_too_many_values_is_refused_before_it_is_read(item):
     each = 2 if item in ('{"a":1}', "[[]]") else 1
