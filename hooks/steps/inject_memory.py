@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hooks.ctx import Ctx
     from hooks.reply import Reply
 
+NO_MEMORIES = ("preferences", "notes")  # what a session is told besides, by its document
 AGAIN = ("resume",)  # the conversation still holds what was said: the client folds equal bytes
 
 
@@ -120,7 +121,8 @@ def _said_before(ctx: Ctx, seen: View) -> str:
 def _greeting(ctx: Ctx, seen: View) -> Sequence[Reply]:
     if not first_time_here(ctx):
         return ()
-    count = len({item.id for item in seen.items})
+    told = {item.id for item in seen.items}
+    count = sum(one.partition("/")[0] not in NO_MEMORIES for one in told)
     kind = brain_kind(ctx.settings)
     memories = f"{count} memories" if count > 1 else "1 memory"
     if not count:

@@ -13,7 +13,7 @@ from hooks.errors import HookError
 from hooks.verbs import VerbCtx, VerbUsageError
 from hooks.verbs.library import here
 from hooks.verbs.named import how_to_change, named
-from hooks.verbs.wording import WHO, count, day, minute, session_of, short, whose
+from hooks.verbs.wording import WHO, count, day, minute, one_line, session_of, short, whose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -159,14 +159,14 @@ class _Sources:
         if item is None:
             facts = ["no longer remembered"]
         else:
-            facts = [f"{item.type} by {WHO.get(item.cls, item.cls)}", day(item.at)]
+            facts = [f"{one_line(item.type)} by {WHO.get(item.cls, item.cls)}", day(item.at)]
             if how := how_to_change(item):
                 facts.append(f"{whose(item) or 'of the project'}, put by name: {how}")
         session = session_of(item) if item is not None else ""
         if not session and seen:
             session = seen[0].session
         if session:
-            facts.append(f"session {session}")
+            facts.append(f"session {one_line(session)}")
         if seen:
             facts.append(place(seen[0].path, seen[0].at_byte))
         return f"{short(key)}: {', '.join(facts)}"

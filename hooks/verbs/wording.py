@@ -16,7 +16,7 @@ WHO = {"person": "you", "agent": "agent"}
 
 def short(key: str) -> str:
     """Return an id as lists and answers have it; the beginning of a key is enough for a verb."""
-    return plain(shown_id(key))
+    return one_line(shown_id(key))
 
 
 def day(at: str) -> str:
@@ -71,7 +71,7 @@ def memory_line(item: Item, width: int = 0, times: int = 1) -> str:
     ]
     said = ", ".join(note for note in notes if note)
     text = one_line(item.text, width)
-    return f"{short(item.id):<8}  {day(item.at):<10}  {item.type:<9}  {text}  ({said})"
+    return f"{short(item.id):<8}  {day(item.at):<10}  {one_line(item.type):<9}  {text}  ({said})"
 
 
 def whose(item: Item) -> str:

@@ -13,14 +13,14 @@ from hooks.settings import Settings
 from hooks.verbs import accept, edit, explain, forget, lessons, memory, move
 from scripts.swarm_v2.memory.library import open_store
 from scripts.swarm_v2.memory.memories import writes_for
-from scripts.swarm_v2.memory.store import Commit
+from scripts.swarm_v2.memory.store import Commit, Write
 from scripts.swarm_v2.scope_key import Identity, resolve_scope_key
 from tests.support.memories import WEB, remember
 
 
-def put(home, name: str, text: str, scope="space", session="session-1", space=WEB) -> None:
+def put(home, name: str, text: str, scope="space", session="session-1", space=WEB, **said) -> None:
     who = Identity(principal(Settings(home=str(home))), session)
-    value = {"type": "lesson", "cls": "person", "at": "2026-11-30T10:00:00Z", "text": text}
+    value = {"type": "lesson", "cls": "person", "at": "2026-11-30T10:00:00Z", "text": text, **said}
     store = open_store(str(home))
     key = resolve_scope_key(scope, who)
     store.commit(space, Commit("system", writes_for(name, value, key, scope)))
@@ -90,6 +90,14 @@ def test_a_name_waits_for_nobody_to_accept_it(home, ctx):
     assert "accept" not in lessons.run("db", ctx)
 
 
+def test_no_name_and_no_type_makes_a_line_of_its_own(home, ctx):
+    put(home, "a\nb  2026", "kept", type="lesson\n  forged  2026-11-30  lesson     row")
+    listed = lessons.run("", ctx).splitlines()
+    assert [line for line in listed if line.startswith("  ")] == [
+        "  a b 202   2026-11-30  lesson forged 2026-11-30 lesson row  kept  (you)"
+    ]
+
+
 def test_a_sessions_own_is_that_sessions_however_it_was_put(home, ctx):
     put(home, "now", "of here", "session")
     put(home, "then", "of another one", "session", session="session-0")
@@ -123,3 +131,15 @@ def test_a_command_of_the_shell_is_named_as_one(ctx, word):
         memory.run(f"{word} memory/x", ctx)
     assert str(refused.value) == f"memory {word} is a command of the shell"
     assert f"brainhooks memory {word}" in refused.value.hint
+
+
+def test_a_start_counts_memories_and_nothing_else_that_it_tells(home, session):
+    put(home, "db", "migrate first")
+    store = open_store(str(home))
+    key = resolve_scope_key("user", Identity(principal(Settings(home=str(home)))))
+    style = Write("preferences", key, "set", {"style": "dry"})
+    store.commit(WEB, Commit("system", (style,)))
+    store.close()
+    start = session().start()
+    assert "[preferences, style, said by the person] dry" in start.context
+    assert start.message.endswith("local brain, 1 memory")
