@@ -11,6 +11,7 @@ from tests.support.run_cli import ENTRY
 from tests.support.run_hook import ROOT, agent_env
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -33,13 +34,20 @@ def listed(done) -> list[tuple[str, str]]:
 
 
 class Watcher:
-    """``brainhooks memory watch`` with a reader."""
+    """``brainhooks memory watch`` with a reader; ``env`` is laid over its environment."""
 
-    def __init__(self, home: Path, project: Path, runtime: Path, *args: str) -> None:
+    def __init__(
+        self,
+        home: Path,
+        project: Path,
+        runtime: Path,
+        *args: str,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self.process = subprocess.Popen(
             command("watch", *args),
             cwd=project,
-            env=environment(home, runtime),
+            env={**environment(home, runtime), **(env or {})},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
