@@ -64,9 +64,12 @@ class Gone(NamedTuple):
 
 
 def attempt(home: str, at: datetime) -> None:
-    """As ``finish``; what fails is logged, and the next worker does it."""
+    """As ``finish``, for who empties the file's log after it; what fails is logged.
+
+    The next worker does it then.
+    """
     try:
-        finish(home, at)
+        _finish(home, at)
     except (HookError, OSError, ValueError) as err:
         log(home, iso(at), "memory", "", f"the words of what was erased are left: {err}")
 
@@ -77,6 +80,17 @@ def finish(home: str, at: datetime) -> int:
     Raises:
         HookError: the file or the ledger cannot be used now; the next run goes on.
     """
+    done = _finish(home, at)
+    if done:
+        db = open_file(os.path.join(home, LOCAL_DATABASE), create=False)
+        try:
+            db.rows("PRAGMA wal_checkpoint(TRUNCATE)")  # where a server keeps the file
+        finally:
+            db.close()
+    return done
+
+
+def _finish(home: str, at: datetime) -> int:
     path = os.path.join(home, LOCAL_DATABASE)
     if not os.path.exists(path):
         return 0
@@ -175,13 +189,12 @@ def _is_ours(ledger: Ledger, home: str, key: str) -> bool:
 
 
 def _unindex(db: Database, gone: Iterable[Gone]) -> None:
-    """Make the search index again where it may hold a word of them, and leave no WAL of it."""
+    """Make the search index again where it may hold a word of them."""
     names = dumps(list(dict.fromkeys(one.name for one in gone if slug_of(one.id))))
     sql = "SELECT 1 FROM place WHERE indexed <> 0 AND id IN (SELECT value FROM json_each(?))"
     if db.one(sql, (names,)) is not None:
         with db.writing():
             local_words.erase(db)
-    db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _note(home: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from hooks import atomic
 from hooks.context import project_cache
@@ -59,11 +60,19 @@ def _needle(key: str) -> bytes:
 
 def _scrub_file(path: str, key: str) -> bool:
     data = atomic.read(path, MAX_BYTES)
+    if data is None and _is_too_large(path):
+        os.unlink(path)  # nobody reads it any more
+        return True
     if data is None or _needle(key) not in data:
         return False
     lines = [_scrub_line(line, key) for line in data.split(b"\n")]
     atomic.write(path, b"\n".join(lines))
     return True
+
+
+def _is_too_large(path: str) -> bool:
+    found = os.lstat(path)
+    return stat.S_ISREG(found.st_mode) and found.st_size > MAX_BYTES
 
 
 def _scrub_line(line: bytes, key: str) -> bytes:

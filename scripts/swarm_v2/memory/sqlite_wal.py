@@ -38,12 +38,27 @@ class WriteAhead:
             return
 
     def empty(self) -> bool:
-        """Leave nothing in a log, readers are waited for; say whether that is so."""
+        """Leave nothing in a log; say whether that is so.
+
+        Readers are waited for, but not by the process that lives on: everybody would wait for
+        it, and it has ``tidy``.
+        """
         try:
-            busy, *_ = self._db.one("PRAGMA wal_checkpoint(TRUNCATE)") or (0,)
-            self._owes = bool(busy)
+            if not self._is_on:
+                return self._emptied()
+            wait = self._db.number("PRAGMA busy_timeout")
+            self._db.rows("PRAGMA busy_timeout=0")
+            try:
+                return self._emptied()
+            finally:
+                self._db.rows(f"PRAGMA busy_timeout={wait}")
         except HookError:
             self._owes = True
+            return False
+
+    def _emptied(self) -> bool:
+        busy, *_ = self._db.one("PRAGMA wal_checkpoint(TRUNCATE)") or (0,)
+        self._owes = bool(busy)
         return not self._owes
 
     def tidy(self) -> bool:
@@ -52,16 +67,9 @@ class WriteAhead:
             return True
         try:
             self._look()
-            if not self._owes:
-                return True
-            wait = self._db.number("PRAGMA busy_timeout")
-            self._db.rows("PRAGMA busy_timeout=0")
-            try:
-                return self.empty()
-            finally:
-                self._db.rows(f"PRAGMA busy_timeout={wait}")
         except HookError:
             return False
+        return not self._owes or self.empty()
 
     @property
     def due_s(self) -> float | None:

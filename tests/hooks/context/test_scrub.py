@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from hooks.clock import iso
 from hooks.context import injections, project_cache
 from hooks.context.brain_adapter import namespace
@@ -56,6 +58,27 @@ def test_a_torn_note_that_holds_the_memory_is_dropped(home, noon):
     with open(path, "rb") as file:
         assert b"secret plan" not in file.read()
     assert len(injections.read(str(home), "s1")) == 1
+
+
+def test_notes_of_more_than_anybody_reads_go_as_a_whole(home, noon):
+    injections.note(str(home), "s1", "SessionStart", "t", [Source((KEY,), "- x")], at=iso(noon))
+    path = injections.path_of(str(home), "s1")
+    with open(path, "ab") as file:
+        file.write(b"secret plan\n")
+        file.truncate(injections.MAX_BYTES + 1)
+    assert scrub_notes(str(home), KEY) == 1
+    assert not home.joinpath(path).exists()
+
+
+@pytest.mark.parametrize("name", ["a", "ä", 'with "quotes"'])
+def test_a_name_is_no_part_of_another_name(home, noon, name):
+    both = [Source((name,), "- secret plan"), Source((f"{name}b",), "- harmless")]
+    for one in both:
+        injections.note(str(home), "s1", "Stop", one.line, [one], at=iso(noon))
+    kept = cache(home, noon, "host/o/c", f"{name}b")
+    assert (scrub_notes(str(home), name), drop_cached(str(home), name)) == (1, 0)
+    assert [row.text for row in injections.read(str(home), "s1")] == [FORGOTTEN, "- harmless"]
+    assert home.joinpath(kept).exists()
 
 
 def test_an_empty_home_has_nothing_to_scrub_and_stays_absent(home):

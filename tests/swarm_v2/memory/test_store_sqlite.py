@@ -133,8 +133,6 @@ def test_what_a_reader_kept_in_the_log_leaves_it_once_the_reader_went(path, livi
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM head").fetchall()
     eraser = SqliteStore(path, database=hook) if by_another else living
-    if not by_another:
-        living._db.run("PRAGMA busy_timeout=1")
     eraser.commit(SPACE, authored(erase("a")))
     hook.close()
     assert not living.tidy()
