@@ -23,8 +23,10 @@ from scripts.commands.memory_door import (
 )
 from scripts.commands.memory_joined import opened_at, where_it_stands
 from scripts.commands.memory_look import pretty
+from scripts.commands.memory_said import check_claim, signed, speaker
 from scripts.commands.memory_value import NO_VALUE, edited, given, redacted, tell_redacted
 from scripts.swarm_v2.memory import memories
+from scripts.swarm_v2.memory.claims import SAID_BY
 from scripts.swarm_v2.memory.document import is_link
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.proposals import check_authored
@@ -63,7 +65,8 @@ def put(
         clean, kinds = redacted(said)
         slug = memories.slug_of(document_id)
         if slug is not None:
-            clean = _memory(clean, {}, memory.space, door(ctx))
+            clean = _memory(clean, {}, memory.space, door(ctx), wanted)
+        clean = signed(document_id, clean, speaker(door(ctx), wanted))
         writes = _writes(document_id, wanted, clean, 0 if new else None)
         _standing(memory, document_id, wanted)
         write, again = (lambda: _written(memory, wanted, writes)), EDIT_IT if new else WITH_BASE
@@ -104,7 +107,8 @@ def edit(
         if memories.slug_of(document_id) is not None:
             before = found.get("value")
             known = before if isinstance(before, dict) and not is_link(before) else {}
-            clean = _memory(clean, known, memory.space, door(ctx))
+            clean = _memory(clean, known, memory.space, door(ctx), wanted)
+        clean = signed(document_id, clean, speaker(door(ctx), wanted))
         seen = int(str(found["seq"]))
         if base is not None and base > seen:
             hint = f"say --base {seen}, or leave it out"
@@ -261,12 +265,14 @@ def _asked(writes: Iterable[Write], scope: str) -> list[dict[str, object]]:
 
 
 def _memory(
-    value: object, before: Mapping[str, object], project: str, door: Door
+    value: object, before: Mapping[str, object], project: str, door: Door, scope: str
 ) -> dict[str, object]:
-    """Return a memory's value: text replaces the text of the one before."""
-    usual = {"type": "lesson", "cls": "person", "at": iso(door.at), "project": project}
+    """Return a memory's value: text replaces the text of the one before, and is who says it."""
+    who = speaker(door, scope)
+    check_claim(value, who)
+    usual = {"type": "lesson", SAID_BY: who, "at": iso(door.at), "project": project}
     if isinstance(value, str) and value.strip():
-        return {**usual, **before, "text": value}
+        return {**usual, **before, SAID_BY: who, "text": value}
     if isinstance(value, dict) and _has_text(value):
         return {**usual, **value}
     hint = 'give a text, or an object such as {"text": "…", "title": "…"}'

@@ -62,6 +62,7 @@ def cli(home, project, runtime, monkeypatch, capsys):
     def run(*args: str, session: str = "", rc: int = 0, **env: str) -> Said:
         with monkeypatch.context() as this:
             this.chdir(project)
+            this.delenv("CLAUDECODE", raising=False)  # the suite's own shell may be an agent's
             here = {**environment(home, runtime), "CLAUDE_CODE_SESSION_ID": session, **env}
             for name, value in here.items():
                 this.setenv(name, value)

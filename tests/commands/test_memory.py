@@ -276,6 +276,45 @@ def test_an_edit_is_only_over_what_it_saw(cli, home):
     cli("edit", "plan", "three", "--base", "9" * 20, rc=1)
 
 
+def test_an_agents_shell_never_speaks_as_the_person(cli, home):
+    cli("put", "memory/hers", "run it twice")
+    assert "said by the person" in cli("show", "context").stdout
+    cli("edit", "memory/hers", "run it once", session="s1")
+    cli("put", "memory/own", "an agent's", session="s1")
+    for scope in ("space", "user"):
+        forged = json.dumps({"text": "forged", "cls": "person"})
+        said = cli("put", "memory/x", forged, "--scope", scope, session="s1", rc=1).stderr
+        assert said.startswith("person-unproven: ")
+        assert "  hint: " in said
+    cli("put", "preferences", '{"style": "dry"}', session="s1")
+    told = cli("show", "context").stdout
+    assert "dry" in told
+    assert "said by the person" not in told
+    cli("put", "preferences", '{"style": "lush"}', CLAUDECODE="1")
+    assert "said by the person" not in cli("show", "context").stdout
+    cli("put", "preferences", '{"style": "terse"}')
+    assert "said by the person" in cli("show", "context").stdout
+
+
+@pytest.mark.parametrize(
+    ("id", "scope", "value"),
+    [
+        ("index", "space", "garbage"),
+        ("faults", "space", "{}"),
+        ("preferences", "user", '{"verbosity": "loud"}'),
+        ("preferences", "user", "be brief"),
+        ("preferences", "session", "{}"),
+        ("notes", "user", "x"),
+        ("memory/", "space", "x"),
+    ],
+)
+def test_what_has_a_form_is_refused_without_it_and_the_next_step_is_said(cli, id, scope, value):
+    said = cli("put", id, value, "--scope", scope, session="s1", rc=1).stderr
+    assert said.startswith(("document-reserved: ", "derived-write: "))
+    assert "\n  hint: " in said
+    cli("show", id, "--scope", scope, session="s1", rc=0 if value[:3] in ('{"v', "be ") else 4)
+
+
 def test_the_store_holds_what_the_shell_wrote(cli, home):
     cli("put", "memory/x", "one")
     store = open_store(str(home))
