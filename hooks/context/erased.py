@@ -142,8 +142,9 @@ def _went_elsewhere(db: Database, one: Gone) -> bool:
 
 def _scrub(home: str, gone: Iterable[Gone], at: datetime) -> None:
     for one in gone:
-        drop_cached(home, one.name)
-        scrub_notes(home, one.name, one.session)
+        parts = one.name == one.id  # of a memory there are none: a/b is another one than a
+        drop_cached(home, one.name, parts=parts)
+        scrub_notes(home, one.name, one.session, parts=parts)
     drop_answers(home, at)
 
 

@@ -85,11 +85,20 @@ def test_an_erased_document_is_in_no_note_and_no_cache(home, memory, document_id
 
 def test_another_sessions_notes_stay_where_only_one_sessions_document_went(home, memory):
     put(memory, "notes", {"goals": [WORD]}, "session")
-    told(home, "s1", "notes")
-    told(home, "s2", "notes")
+    for session in ("s1", "s2"):
+        told(home, session, "notes/goals")
+        told(home, session, "notes")
+        told(home, session, "notes-of-another")
     erase(memory, "notes", "session")
-    assert injections.read(str(home), "s1")[0].text == "(forgotten)"
-    assert injections.read(str(home), "s2")[0].text == f"- {WORD}"
+    texts = [[row.text for row in injections.read(str(home), one)] for one in ("s1", "s2")]
+    assert texts == [["(forgotten)", "(forgotten)", f"- {WORD}"], [f"- {WORD}"] * 3]
+
+
+def test_a_name_within_a_name_is_another_memory(home, memory):
+    put(memory, "memory/a", {"text": WORD})
+    told(home, "s1", "a/b")
+    erase(memory, "memory/a")
+    assert injections.read(str(home), "s1")[0].text == f"- {WORD}"
 
 
 def test_what_was_killed_before_the_rest_is_done_by_the_next_run(home, memory, monkeypatch):
