@@ -22,27 +22,51 @@ if TYPE_CHECKING:
 PAGE = 1000
 
 
-def with_whole_indexes(store: DocumentStore, space: str, commit: Commit) -> Commit:
-    """Return the commit, and with it what makes each index whole that it adds to.
+class WholeIndexes:
+    """Makes indexes whole in the commits that add to them.
 
-    It relies on the index standing as it was found: nobody's link is lost over it.
+    One that was found whole is not read again as long as it stands where it stood: it may be long.
     """
-    keys = dict.fromkeys(
-        write.scope_key for write in commit.writes if write.id == INDEX and write.op == "patch"
-    )
-    made: list[Write] = []
-    seen: list[Seen] = []
-    for scope_key in keys:
-        is_whole, seq = _standing(store, space, scope_key)
-        if is_whole:
-            continue
-        links = _links(store, space, scope_key)
-        if links or seq != ABSENT:
-            made.append(Write(INDEX, scope_key, "set", {"links": links}))
-            seen.append(Seen(space, scope_key, INDEX, seq))
-    if not made:
-        return commit
-    return commit._replace(writes=(*made, *commit.writes), reads=(*commit.reads, *seen))
+
+    def __init__(self, store: DocumentStore) -> None:
+        self._store = store
+        # boundary: indexes that were found whole, at which number
+        self._whole: dict[InstanceKey, int] = {}
+
+    def completed(self, space: str, commit: Commit) -> Commit:
+        """Return the commit, and with it what makes each index whole that it adds to.
+
+        It relies on the index standing as it was found: nobody's link is lost over it.
+        """
+        made: list[Write] = []
+        seen: list[Seen] = []
+        for key in _added_to(space, commit):
+            if self._store.heads([key])[key] == self._whole.get(key):
+                continue
+            is_whole, seq = _standing(self._store, space, key.scope_key)
+            links = {} if is_whole else _links(self._store, space, key.scope_key)
+            if links or not (is_whole or seq == ABSENT):
+                made.append(Write(INDEX, key.scope_key, "set", {"links": links}))
+                seen.append(Seen(space, key.scope_key, INDEX, seq))
+        if not made:
+            return commit
+        return commit._replace(writes=(*made, *commit.writes), reads=(*commit.reads, *seen))
+
+    def wrote(self, space: str, commit: Commit, seq: int) -> None:
+        """Take in that a commit that was completed here became ``seq``."""
+        for write in commit.writes:
+            if write.id == INDEX:
+                self._whole.pop(InstanceKey(space, write.scope_key, INDEX), None)
+        self._whole.update(dict.fromkeys(_added_to(space, commit), seq))
+
+
+def _added_to(space: str, commit: Commit) -> list[InstanceKey]:
+    """Return the indexes that a commit does nothing to but patch, once it made them whole."""
+    ops: dict[str, str] = {}
+    for write in commit.writes:
+        if write.id == INDEX:
+            ops[write.scope_key] = write.op
+    return [InstanceKey(space, key, INDEX) for key, op in ops.items() if op == "patch"]
 
 
 def _standing(store: DocumentStore, space: str, scope_key: str) -> tuple[bool, int]:

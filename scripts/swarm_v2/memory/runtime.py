@@ -17,7 +17,7 @@ from scripts.swarm_v2.memory.evaluation_cache import EvaluationCache
 from scripts.swarm_v2.memory.preferences import NOTES
 from scripts.swarm_v2.memory.queries import Query
 from scripts.swarm_v2.memory.quoted import quoting, quoting_elsewhere, unlinking
-from scripts.swarm_v2.memory.reindex import with_whole_indexes
+from scripts.swarm_v2.memory.reindex import WholeIndexes
 from scripts.swarm_v2.memory.retention import Retention
 from scripts.swarm_v2.memory.seed_memo import ON_NOTE, SeedMemo
 from scripts.swarm_v2.memory.sessions import SessionRegistry
@@ -68,7 +68,7 @@ class MemoryRuntime:
         self.subscriptions = SubscriptionServer(store, self.registry, self.cache)
         self.retention = Retention(store, registry=self.registry)
         self._admission = Admission(store)
-        self._seeds = SeedMemo(store)
+        self._seeds, self._indexes = SeedMemo(store), WholeIndexes(store)
         self._now = now
         self._feed = SpaceFeed(store)
         self._standing = Standing(store, self.registry, self._feed, service, now, roots)
@@ -177,10 +177,14 @@ class MemoryRuntime:
             erased = {one.scope_key for one in commit.writes if one.op == "erase"}
             quotes = quoting(self.store, session.space, erased) if erased else ()
             links = unlinking(self.store, session.space, commit.writes)
-            commit = with_whole_indexes(self.store, session.space, commit)
-            return commit._replace(writes=(*seeds, *commit.writes, *links, *quotes))
+            commit = self._indexes.completed(session.space, commit)
+            last.append(commit._replace(writes=(*seeds, *commit.writes, *links, *quotes)))
+            return last[-1]
 
+        last: list[Commit] = []
         change = self._admission.commit_authored(asked, session, at, completed)
+        if change is not None:
+            self._indexes.wrote(session.space, last[-1], change.seq)
         if change is not None and any(one.op == "erase" for one in asked.writes):
             self._erase_quotes(session, asked, at)
         return change
