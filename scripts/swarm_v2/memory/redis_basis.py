@@ -49,16 +49,19 @@ class RedisBasis:
         for field, data in rows.items():
             branch, name, scope_key = basis_key(field)
             if branch == "" and action in (None, name):
-                found.append(Basis(name, scope_key, _seen(data)))
+                found.append(Basis(name, scope_key, _seen(data) or ()))
         return sorted(found)
 
     def moved(self, space: str, action: str, scope_key: str) -> list[Seen] | None:
-        """See ``DocumentStore``; one question, and one more for each space of the inputs."""
+        """See ``DocumentStore``; one question, and one more for each space of the inputs.
+
+        Of a damaged row nobody can say what moved: None.
+        """
         key, field = self._names(space).of("basis"), basis_field("", action, scope_key)
         data = self._link.call("hget", key, field)
-        if data is None:
+        seen = None if data is None else _seen(data)
+        if seen is None:
             return None
-        seen = _seen(data)
         heads = self.heads(InstanceKey(one.space, one.scope_key, one.id) for one in seen)
         now = {tuple(key): seq for key, seq in heads.items()}
         return [one for one in seen if now[(one.space, one.scope_key, one.id)] != one.seq]
@@ -114,18 +117,24 @@ def basis_key(field: bytes) -> tuple[str, str, str]:
     raise damaged("a basis row has no scope key")
 
 
-def _seen(data: bytes) -> tuple[Seen, ...]:
-    said = _loads(data)
-    if not isinstance(said, list):
-        raise damaged("a basis row that no commit wrote")
-    return tuple(sorted(map(_one_seen, said), key=lambda one: (one.space, one.id, one.scope_key)))
+def _seen(data: bytes) -> tuple[Seen, ...] | None:
+    """Return what a row says; None for one that no commit wrote."""
+    try:
+        said = loads(data)
+    except ValueError:
+        return None
+    found = [_one_seen(item) for item in said] if isinstance(said, list) else [None]
+    whole = [one for one in found if one is not None]
+    if len(whole) < len(found):
+        return None
+    return tuple(sorted(whole, key=lambda one: (one.space, one.id, one.scope_key)))
 
 
-def _one_seen(item: object) -> Seen:
+def _one_seen(item: object) -> Seen | None:
     match item:
         case [str(space), str(scope_key), str(name), int(seq)] if is_scope_key(scope_key):
             return Seen(space, scope_key, name, seq)
-    raise damaged("a basis row has no scope key")
+    return None
 
 
 def _loads(data: bytes) -> object:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from scripts.swarm_v2.memory.errors import MemoryRefused
-from scripts.swarm_v2.memory.sqlite_rows import damaged
 from scripts.swarm_v2.memory.store import Basis, Held, Seen
 from scripts.swarm_v2.scope_key import is_scope_key
 
@@ -55,18 +54,23 @@ def basis(db: Database, space: str, action: str | None) -> list[Basis]:
 
 
 def moved(db: Database, space: str, action: str, scope_key: str) -> list[Seen] | None:
-    """See ``DocumentStore.moved``."""
-    rows = db.rows(_MOVED, (space, action, scope_key))
-    return [one for row in rows for one in _seen(list(row))] if rows else None
+    """See ``DocumentStore.moved``; of a damaged row nobody can say what moved: None."""
+    rows = [list(row) for row in db.rows(_MOVED, (space, action, scope_key))]
+    if not rows or any(map(_is_damaged, rows)):
+        return None
+    return [one for row in rows for one in _seen(row)]
 
 
 def _seen(row: list[object]) -> list[Seen]:
     space, scope_key, document_id, seq = row
-    if document_id == "":
+    if document_id == "" or not isinstance(seq, int) or _is_damaged(row):
         return []
-    if not is_scope_key(scope_key) or not isinstance(seq, int):
-        raise damaged("a basis row has no scope key")
     return [Seen(str(space), str(scope_key), str(document_id), seq)]
+
+
+def _is_damaged(row: list[object]) -> bool:
+    _, scope_key, document_id, seq = row
+    return document_id != "" and not (is_scope_key(scope_key) and isinstance(seq, int))
 
 
 def check_lease(db: Database, space: str, holder: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.support.broken import break_preferences
@@ -96,3 +98,31 @@ def test_a_damaged_head_keeps_nobody_else_waiting(scene, what):
         theirs.remember(text[:4], text)
         assert everybody[2] in scene.pump()
         assert text in everybody[2].value("context", "space")["text"]
+
+
+@pytest.mark.parametrize("how", ["number", "key"])
+def test_a_damaged_record_of_what_was_read_is_as_good_as_none(scene, how):
+    a1, _, b1 = everybody = people(scene)
+    watch_all(everybody)
+    scene.apart(B, "b2").remember("first", "there from the first")
+    scene.pump()
+    scene.restart()
+    if scene.world.kind == "sqlite":
+        wrong = "seq = 'x'" if how == "number" else "entity_scope_key = 'user:%'"
+        scene.world.sql(f"UPDATE OR REPLACE basis SET {wrong} WHERE entity <> ''")
+    else:
+        wrong = (
+            '[["proj","user:%","index",1]]' if how == "key" else '[["proj","space","index","x"]]'
+        )
+        for action, key in (("context", user(A)), ("digest", "space"), ("status", user(A))):
+            field = json.dumps(["", action, key], separators=(",", ":"))
+            assert scene.world.ask("HSET", scene.world.key("basis"), field, wrong) == 0
+    a1, _, b1 = everybody = people(scene)
+    watch_all(everybody)
+    scene.pump()
+    for one in (a1, b1):
+        assert "there from the first" in one.value("context", "space")["text"]
+        assert errors(one) == []
+    scene.apart(A, "a2").save("memory/first", "space", {"text": "another one"})
+    scene.pump()
+    assert "another one" in a1.value("context", "space")["text"]
