@@ -33,8 +33,12 @@ def test_ones_own_stands_instead_of_the_projects_and_both_are_shown_by_the_name(
     assert "  db        2026-11-30  lesson     migrate first" in lessons.run("", ctx)
     put(home, "db", "mine is on port 5433", "user")
     put(home, "db", "migrate twice")  # later, and still the broader one
+    put(home, "late", "said first", "user")
+    put(home, "late", "said by the project after it")
     listed = lessons.run("", ctx)
-    assert listed.startswith("2 memories for web:")
+    assert listed.startswith("3 memories for web:")
+    assert "said first" in listed
+    assert "said by the project" not in listed
     assert "mine is on port 5433  (you, personal)" in listed
     assert "migrate" not in listed
     assert "brainhooks memory forget memory/NAME" in listed
