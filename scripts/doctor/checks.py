@@ -13,6 +13,7 @@ from scripts.doctor import (
     folder,
     home,
     people,
+    preferences,
     runtime,
     service,
     spelling,
@@ -80,6 +81,7 @@ CHECKS: dict[str, Callable[[Look], Iterator[Finding]]] = {
     "session state": state.kept,
     "brain folder": folder.pages,
     "memory people": people.let_in,
+    "memory preferences": preferences.can_be_read,
     "status": status,
 }
 

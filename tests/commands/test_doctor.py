@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 
 import pytest
 
 from scripts.doctor import Look
 from scripts.doctor.checks import CHECKS, examine
+from scripts.swarm_v2.memory.library import open_store
+from scripts.swarm_v2.memory.store import Commit, Write
 from tests.support.run_cli import run_cli
 from tests.support.run_hook import ROOT
 
@@ -55,6 +58,19 @@ def test_what_brain_status_counts_is_explained_here(home):
     code, found = rows(home)
     assert code == 1
     assert any("installation.json" in row["what"] and row["next"] for row in found["status"])
+
+
+def test_mistyped_preferences_of_an_older_version_are_told_with_the_project(home):
+    assert "memory preferences" not in rows(home)[1]
+    named = {"BRAINHOOKS_PRINCIPAL": "ann"}
+    with closing(open_store(str(home))) as store:
+        for space, value in (("shop", {"verbosity": "loud"}), ("good", {"verbosity": "full"})):
+            write = Write("preferences", "user:ann", "set", value)
+            store.commit(space, Commit("system", (write,)))
+    (row,) = rows(home, **named)[1]["memory preferences"]
+    assert row["level"] == "warn"
+    assert row["what"].startswith("shop: the preferences are malformed: verbosity is none of")
+    assert "brainhooks memory edit preferences" in row["next"]
 
 
 def test_people_of_one_name_are_told_by_their_lines(home):
