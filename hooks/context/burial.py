@@ -96,9 +96,8 @@ def erase_from_own(burial: Burial) -> None:
 
 
 def scrub(burial: Burial) -> None:
-    for key in burial.keys:
-        drop_cached(burial.home, key)
-        scrub_notes(burial.home, key)
+    drop_cached(burial.home, *burial.keys)
+    scrub_notes(burial.home, *burial.keys)
     drop_answers(burial.home, burial.at)
 
 

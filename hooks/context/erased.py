@@ -18,7 +18,7 @@ from hooks.context.brains import local_words
 from hooks.context.brains.local_file import open_file
 from hooks.context.claims import drop_answers
 from hooks.context.marks import LEDGER
-from hooks.context.scrub import drop_cached, scrub_notes
+from hooks.context.scrub import Doomed, drop_cached, scrub_notes
 from hooks.errors import HookError
 from hooks.log import log
 from hooks.quick import read_note
@@ -141,10 +141,10 @@ def _went_elsewhere(db: Database, one: Gone) -> bool:
 
 
 def _scrub(home: str, gone: Iterable[Gone], at: datetime) -> None:
-    for one in gone:
-        parts = one.name == one.id  # of a memory there are none: a/b is another one than a
-        drop_cached(home, one.name, parts=parts)
-        scrub_notes(home, one.name, one.session, parts=parts)
+    # A document has members; of a memory's name there are none: a/b is another one than a.
+    doomed = [Doomed(one.name, one.session, one.name == one.id) for one in gone]
+    drop_cached(home, *doomed)
+    scrub_notes(home, *doomed)
     drop_answers(home, at)
 
 
