@@ -1,4 +1,4 @@
-"""What no door lets in, written past all of them: an input that a derivation cannot be made from."""
+"""What no door lets in, written past all of them: an input that no derivation can be made from."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Forgetting:
 
     def _keys(self, where: str = "") -> list[str]:
         mine = f"{where}{self.prefix}:"
-        return [key for key in self._server.keys() if key.startswith(mine)]
+        return [key for key in self._server.keys() if key.startswith(mine)]  # noqa: SIM118
 
     def save(self) -> None:
         for key in self._keys():

@@ -44,8 +44,8 @@ def test_the_limits_are_those_in_the_code():
         f"| {proposals.MAX_WRITES} writes, {proposals.MAX_READS:,} reads, "
         f"{document.MAX_INDEX_NODES:,} values |",
         f"| {redirects.MAX_HOPS} |",
-        f"| {wire.MAX_LINE // mib} MiB and {wire.MAX_VALUES:,} values; the first one {wire.MAX_HELLO // kib} KiB, "
-        f"within {server.HELLO_S:g} s |",
+        f"| {wire.MAX_LINE // mib} MiB and {wire.MAX_VALUES:,} values; "
+        f"the first one {wire.MAX_HELLO // kib} KiB, within {server.HELLO_S:g} s |",
         f"| {serving.MAX_FRAME // mib} MiB |",
         f"| {subscriptions.MAX_WATCHES} |",
         f"| {outgoing.MAX_QUEUED // mib} MiB, and {outgoing.STALL_S:g} s without progress; ",
