@@ -266,3 +266,8 @@ def test_any_history_leaves_what_a_plain_dictionary_would_hold(kept, history, da
     assert [one.touched for one in kept.changes(space, 0)] == model.feed
     live = sorted((id, key) for (key, id), one in model.state.items() if one[0] is not MISSING)
     assert [(one.id, one.scope_key) for one in kept.select(space, KEYS)] == live
+
+
+@pytest.mark.parametrize("asked", [{"prefix": "\ud800"}, {"after": "x\udfff"}])
+def test_what_is_no_unicode_text_is_looked_for_in_no_store(store, asked):
+    refused("request-invalid", store.select, SPACE, ["space"], **asked)

@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from scripts.swarm_v2.memory.address import InstanceKey
+from scripts.swarm_v2.memory.document import check_text
 from scripts.swarm_v2.memory.prepared import Put, after_prefix, check_session_key, cut, prepare
 from scripts.swarm_v2.memory.redis_basis import RedisBasis, basis_key
 from scripts.swarm_v2.memory.redis_commit import Committer, Plan, Step, check_elsewhere, plan_of
@@ -156,6 +157,7 @@ class RedisStore(RedisBasis):
         branch: str = "",
     ) -> list[Document]:
         """See ``DocumentStore``; a page ends behind all instances of its last id."""
+        prefix, after = check_text(prefix, "prefix"), check_text(after, "after")
         end = after_prefix(prefix)
         low = b"(" + after.encode() if after >= prefix else b"[" + prefix.encode()
         high = b"+" if end is None else b"(" + end.encode()

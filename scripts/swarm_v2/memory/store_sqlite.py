@@ -9,6 +9,7 @@ from _thread import RLock
 from hooks.context.database import DamagedError, Database, UnfitError
 from hooks.errors import HookError, StateError
 from scripts.swarm_v2.memory import sqlite_basis, sqlite_commit, sqlite_rows
+from scripts.swarm_v2.memory.document import check_text
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.prepared import check_session_key, cut
 from scripts.swarm_v2.memory.sqlite_commit import apply as apply
@@ -166,6 +167,7 @@ class SqliteStore:
         branch: str = "",
     ) -> list[Document]:
         """See ``DocumentStore``; a page ends behind all instances of its last id."""
+        prefix, after = check_text(prefix, "prefix"), check_text(after, "after")
         window = (prefix, after, limit)
         found: list[Document] = []
         with self._reading():

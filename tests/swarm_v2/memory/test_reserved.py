@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from scripts.swarm_v2.memory.answers import answer
 from scripts.swarm_v2.memory.errors import MemoryRefused
 from scripts.swarm_v2.memory.memories import writes_for
 from scripts.swarm_v2.memory.runtime import MemoryRuntime
@@ -97,3 +98,11 @@ def test_mistyped_preferences_of_an_older_version_hold_nothing_up(runtime, perso
     )
     runtime.commit(a, written("preferences", {"verbosity": "full"}, "user"), AT)
     assert runtime.read(a, "status", "user").value["errors"] == []
+
+
+@pytest.mark.parametrize("asked", [{"prefix": "\ud800"}, {"after": "x\udfff"}])
+def test_a_page_from_where_no_text_is_is_refused_and_no_path_told(runtime, person, asked):
+    with pytest.raises(MemoryRefused) as refused:
+        answer(runtime, person(A, "1"), "list", asked, AT)
+    assert refused.value.code == "request-invalid"
+    assert "/" not in str(refused.value)
