@@ -80,9 +80,11 @@ class MemoryRuntime:
     ) -> Session:
         """Open a session; its identity never changes. A person's first one writes defaults.
 
+        Where the store takes no commit now, a later one does.
+
         Raises:
             MemoryRefused: ``space-invalid``, ``credential-refused``, ``request-invalid``; what
-                the store says of the defaults. No session is left open then.
+                else the store says of the defaults. No session is left open then.
         """
         session = self.registry.open(space, credential, session_id)
         self._feed.follow(space)
