@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scripts.swarm_v2.memory.store import DocumentStore
 
 PEOPLE = [Identity(A, "a1"), Identity(A, "a2"), Identity(B, "b1")]
-IDS, SCOPES = ["index", "x"], ["space", "user", "session"]
+IDS, SCOPES = ["board", "x"], ["space", "user", "session"]
 EVERYWHERE = [
     DirtyKey(key, one)
     for one in IDS
@@ -60,7 +60,7 @@ class Model:
         self.written: list[set[DirtyKey]] = [set(), set(), set()]
         self.late: list[tuple[Session, SyncFrame]] = []
         for number in range(3):
-            for place in (("index", "space"), ("x", "user")):
+            for place in (("board", "space"), ("x", "user")):
                 self.watch(number, place)
 
     def write(self, number: int, op: Any, place: Any, value: object) -> None:

@@ -25,7 +25,7 @@ from tests.support.scheduling import A1, A2, B1, key
 if TYPE_CHECKING:
     from scripts.swarm_v2.memory.store import DocumentStore
 
-NOTE = Derivation("note", Output("note"), lambda tx, roots: tx.read(Address(roots.space, "notes")))
+NOTE = Derivation("note", Output("note"), lambda tx, roots: tx.read(Address(roots.space, "board")))
 
 
 def made(
@@ -34,7 +34,7 @@ def made(
     tx = Transaction(store, SPACE)
     tx.act_as(who)
     for scope in scopes:
-        tx.read(Address(SPACE, "notes", scope))
+        tx.read(Address(SPACE, "board", scope))
     return outcome(store, SPACE, NOTE, who, value, tx.log, floor)
 
 
@@ -42,7 +42,7 @@ def test_a_result_goes_as_deep_as_what_was_found_and_links_lead_there(
     each_store: DocumentStore,
 ) -> None:
     people = People(each_store)
-    people.save(people.open(A, "a1"), "notes", "session", {"goals": []})
+    people.save(people.open(A, "a1"), "board", "session", {"goals": []})
     found = made(each_store, A1, {"x": 1}, "space", "user", "session")
     assert found.key == key("session", A1)
     assert found.writes == (
@@ -84,7 +84,7 @@ def test_an_equal_value_is_not_written_and_with_unmoved_inputs_nothing_is(
     again = made(each_store, A1, {"x": 1}, "space")
     assert (again.writes, again.basis) == ((), ())
     assert made(each_store, A1, {"x": True}, "space").writes[0].value == {"x": True}
-    people.save(people.open(A), "notes", "space", {"goals": ["moved"]})
+    people.save(people.open(A), "board", "space", {"goals": ["moved"]})
     moved = made(each_store, A1, {"x": 1}, "space")
     assert (moved.writes, len(moved.basis)) == ((), 1)
 

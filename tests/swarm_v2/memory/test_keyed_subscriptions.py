@@ -87,7 +87,7 @@ def test_a_lapse_that_a_watch_finds_first_loses_nothing(one: Watchers) -> None:
     assert lease is not None
     lease.release()
     one.write(a1, "set", "preferences", "user", settings("meanwhile"))
-    one.watch(service, "index", "space")
+    one.watch(service, "board", "space")
     assert service.has("preferences", "user", OF_A) is MISSING
     assert lease.acquire()
     one.flush()
@@ -96,8 +96,8 @@ def test_a_lapse_that_a_watch_finds_first_loses_nothing(one: Watchers) -> None:
 
 def test_what_was_sent_by_name_is_sent_by_key_once_a_key_was_admitted(one: Watchers) -> None:
     service = one.connect(one.service("did:key:zS"))
-    one.save(service.session, "index", "space", {"links": {}})
-    one.watch(service, "index", "space")
+    one.save(service.session, "board", "space", {"links": {}})
+    one.watch(service, "board", "space")
     assert service.frames[-1].upserts[0].scope_key is None
     one.watch(service, "preferences", "user", OF_A)
     assert service.session.keyed
@@ -106,7 +106,7 @@ def test_what_was_sent_by_name_is_sent_by_key_once_a_key_was_admitted(one: Watch
     lease = service.session.lease
     assert lease is not None
     lease.release()
-    one.save(service.session, "index", "space", {"links": {"x": {}}})
+    one.save(service.session, "board", "space", {"links": {"x": {}}})
     one.feed()
     one.flush()
     assert service.frames[-1].upserts[0].scope_key == "space"  # for the session's whole life
@@ -114,7 +114,7 @@ def test_what_was_sent_by_name_is_sent_by_key_once_a_key_was_admitted(one: Watch
 
 def test_who_may_not_name_an_instance_is_refused_whether_or_not_it_exists(one: Watchers) -> None:
     b1, a1 = one.client(B, "b1"), one.client(A, "a1")
-    one.watch(b1, "index", "space")
+    one.watch(b1, "board", "space")
     said = []
     for there in (False, True):
         if there:
@@ -124,7 +124,7 @@ def test_who_may_not_name_an_instance_is_refused_whether_or_not_it_exists(one: W
         said.append((refused.value.code, str(refused.value)))
     assert said[0] == said[1]
     assert said[0][0] == "instance-refused"
-    assert list(b1.session.watches) == ["index space None"]
+    assert list(b1.session.watches) == ["board space None"]
     with pytest.raises(MemoryRefused, match="canonical"):
         one.watch(b1, "preferences", "user", "user:did%3akey")
 

@@ -128,10 +128,10 @@ def test_eight_sessions_open_with_one_evaluation_and_each_gets_its_own_updates(
     clients = [world.client(f"did:key:z{n}", f"s{n}") for n in range(8)]
     world.save(clients[0].session, "memory/x", "space", {"text": "uv"})
     index = {"links": {"x": {"title": "uv", "memory": make_link("memory/x", "space")}}}
-    world.save(clients[0].session, "index", "space", index)
+    world.save(clients[0].session, "board", "space", index)
     for client in clients:
-        frame = world.watch(client, "index", "space")
-        assert {entry.id for entry in frame.upserts} == {"index", "memory/x"}
+        frame = world.watch(client, "board", "space")
+        assert {entry.id for entry in frame.upserts} == {"board", "memory/x"}
     assert (world.cache.evaluations, world.cache.hits) == (1, 7)
     world.write(clients[3], "set", "memory/x", "space", {"text": "pip"})
     assert world.flush() == [client for client in clients if client is not clients[3]]
@@ -143,9 +143,9 @@ def test_absent_now_and_mine_later(world: Watchers) -> None:
     a1, a2, b1 = three(world)
     b2 = world.client(B, "b2")
     index = {"links": {"x": {"memory": make_link("memory/x", "user")}}}
-    world.save(a1.session, "index", "space", index)
+    world.save(a1.session, "board", "space", index)
     for client in (a1, a2, b1):
-        world.watch(client, "index", "space")
+        world.watch(client, "board", "space")
     assert (world.cache.evaluations, world.cache.hits) == (1, 2)
     looked = [world.server.looked_at(client.session) for client in (a1, a2)]
     world.write(b2, "set", "memory/x", "user", {"text": "mine"})
@@ -159,22 +159,22 @@ def test_an_ended_watch_takes_away_what_no_other_one_shows(one: Watchers) -> Non
     one.save(a1.session, "memory/x", "space", {"text": "x"})
     one.save(a1.session, "memory/y", "space", {"text": "y"})
     index = {"links": [make_link("memory/x", "space"), make_link("memory/y", "space")]}
-    one.save(a1.session, "index", "space", index)
-    one.watch(a1, "index", "space", name="all")
+    one.save(a1.session, "board", "space", index)
+    one.watch(a1, "board", "space", name="all")
     one.watch(a1, "memory/x", "space", name="x")
     frame = one.server.unwatch(a1.session, "all")
-    assert {entry.id for entry in frame.removes} == {"index", "memory/y"}
+    assert {entry.id for entry in frame.removes} == {"board", "memory/y"}
 
 
 def test_only_a_whole_pass_takes_away_what_is_no_longer_linked(one: Watchers) -> None:
     a1 = one.client(A, "a1")
     one.save(a1.session, "memory/x", "space", {"text": "x"})
-    one.save(a1.session, "index", "space", {"links": [make_link("memory/x", "space")]})
-    one.watch(a1, "index", "space")
-    one.save(a1.session, "index", "space", {"links": []})
+    one.save(a1.session, "board", "space", {"links": [make_link("memory/x", "space")]})
+    one.watch(a1, "board", "space")
+    one.save(a1.session, "board", "space", {"links": []})
     one.feed()
     ((session, frame),) = one.server.flush(SPACE)
-    assert [entry.id for entry in frame.upserts] == ["index"]
+    assert [entry.id for entry in frame.upserts] == ["board"]
     assert frame.removes == ()
     one.server.failed(session, frame)
     one.flush()
@@ -199,7 +199,7 @@ def test_a_client_lets_go_what_it_wrote_and_somebody_erased_before_it_watched(
     one: Watchers,
 ) -> None:
     a1, b1 = one.client(A, "a1"), one.client(B, "b1")
-    one.watch(a1, "index", "space")
+    one.watch(a1, "board", "space")
     one.write(a1, "set", "memory/x", "space", {"text": "secret"})
     one.write(b1, "erase", "memory/x", "space")
     assert one.flush() == []
@@ -263,11 +263,11 @@ def test_a_lost_remove_is_told_again(one: Watchers) -> None:
 def test_a_lost_change_of_what_is_linked_no_more_leaves_nothing_behind(one: Watchers) -> None:
     a1, b1 = one.client(A, "a1"), one.client(B, "b1")
     one.save(b1.session, "memory/x", "space", {"text": "x"})
-    one.save(b1.session, "index", "space", {"links": [make_link("memory/x", "space")]})
-    one.watch(a1, "index", "space")
+    one.save(b1.session, "board", "space", {"links": [make_link("memory/x", "space")]})
+    one.watch(a1, "board", "space")
     one.write(b1, "delete", "memory/x", "space")
     ((session, frame),) = one.server.flush(SPACE)
-    one.write(b1, "set", "index", "space", {"links": []})
+    one.write(b1, "set", "board", "space", {"links": []})
     one.server.failed(session, frame)
     assert one.flush() == [a1]
     assert a1.has("memory/x", "space") is MISSING
@@ -317,8 +317,8 @@ def damage(path: Path, key: str) -> None:
 
 def test_a_watch_of_the_past_or_of_another_space_is_refused(one: Watchers) -> None:
     a1 = one.client(A, "a1")
-    one.watch(a1, "index", "space")
-    query = a1.session.watches["index space None"].query  # type: ignore[attr-defined]
+    one.watch(a1, "board", "space")
+    query = a1.session.watches["board space None"].query  # type: ignore[attr-defined]
     other = query.root._replace(space="elsewhere")
     for wrong in (query._replace(at_seq=1), query._replace(root=other)):
         with pytest.raises(MemoryRefused) as refused:
@@ -326,7 +326,7 @@ def test_a_watch_of_the_past_or_of_another_space_is_refused(one: Watchers) -> No
         assert refused.value.code == "watch-invalid"
     one.registry.close(a1.session)
     with pytest.raises(MemoryRefused) as refused:
-        one.watch(a1, "index", "space")
+        one.watch(a1, "board", "space")
     assert refused.value.code == "session-missing"
 
 
