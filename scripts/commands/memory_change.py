@@ -23,7 +23,7 @@ from scripts.commands.memory_door import (
 )
 from scripts.commands.memory_joined import opened_at, where_it_stands
 from scripts.commands.memory_look import pretty
-from scripts.commands.memory_said import check_claim, signed, speaker
+from scripts.commands.memory_said import check_claim, check_usual, signed, speaker
 from scripts.commands.memory_value import NO_VALUE, edited, given, redacted, tell_redacted
 from scripts.swarm_v2.memory import memories
 from scripts.swarm_v2.memory.claims import SAID_BY
@@ -62,6 +62,7 @@ def put(
     wanted = usual_scope(document_id, scope)
     with refusals(as_json), opened(door(ctx)) as memory:
         check_authored(document_id)
+        check_usual(document_id, wanted)
         clean, kinds = redacted(said)
         slug = memories.slug_of(document_id)
         if slug is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scripts.swarm_v2.memory.claims import BY_AGENT, BY_PERSON, SAID_BY
 from scripts.swarm_v2.memory.errors import MemoryRefused
-from scripts.swarm_v2.memory.reserved import PREFERENCES
+from scripts.swarm_v2.memory.reserved import PREFERENCES, SCOPES
 from scripts.swarm_v2.scope_key import SPACE
 
 if TYPE_CHECKING:
@@ -33,6 +33,18 @@ def check_claim(value: object, who: str) -> None:
         sentence = "what is written here is not told as the person's own words"
         hint = "leave cls out; or let the person say it, in a shell of their own"
         raise MemoryRefused("person-unproven", sentence, hint)
+
+
+def check_usual(document_id: str, scope: str) -> None:
+    """Refuse to write where nobody would read it.
+
+    Raises:
+        MemoryRefused: ``document-reserved``.
+    """
+    usual = SCOPES.get(document_id, (scope,))[0]
+    if scope != usual:
+        sentence = f"{document_id} of scope {scope} would have no effect"
+        raise MemoryRefused("document-reserved", sentence, f"leave --scope out: it is {usual}")
 
 
 def signed(document_id: str, value: object, who: str) -> object:

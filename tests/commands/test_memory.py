@@ -304,6 +304,7 @@ def test_an_agents_shell_never_speaks_as_the_person(cli, home):
         ("preferences", "user", '{"verbosity": "loud"}'),
         ("preferences", "user", "be brief"),
         ("preferences", "session", "{}"),
+        ("preferences", "space", "{}"),
         ("notes", "user", "x"),
         ("memory/", "space", "x"),
     ],
