@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 from scripts.swarm_v2.memory.errors import MemoryRefused
@@ -189,7 +189,7 @@ class MemoryServer:
 
     def _leave(self, session: Session) -> None:
         self._clients.pop(session.number, None)
-        self._worker.submit(self._on_worker, lambda: self._engine.leave(session), None)
+        self._unwatched(lambda: self._engine.leave(session))
         self._rest()
 
     def _rest(self) -> None:
@@ -199,9 +199,23 @@ class MemoryServer:
     # What follows runs the store's thread and brings its results back, in order.
 
     async def _on_store(self, job: Callable[[], T]) -> T:
-        done: asyncio.Future[T] = self._loop.create_future()
-        self._worker.submit(self._on_worker, job, done)
-        return await done
+        # Shielded: what a client asked for is done also where it leaves meanwhile.
+        return await asyncio.shield(asyncio.wrap_future(self._submit(job), loop=self._loop))
+
+    def _submit(self, job: Callable[[], T]) -> Future[T]:
+        """Do it on the store's thread; the future keeps what it raised, and the thread goes on."""
+        return self._worker.submit(self._on_worker, job)
+
+    def _unwatched(self, job: Callable[[], object]) -> Future[object]:
+        """Do what no client waits for; the owner is told of what it raised."""
+        done = self._submit(job)
+        done.add_done_callback(self._complain)
+        return done
+
+    def _complain(self, done: Future[object]) -> None:
+        err = None if done.cancelled() else done.exception()
+        if err is not None:
+            self._say(f"{type(err).__name__}: {err}")
 
     async def _deliver(self, job: Callable[[], Iterator[list[Out]]]) -> None:
         def each() -> None:
@@ -214,33 +228,11 @@ class MemoryServer:
         if found:
             self._loop.call_soon_threadsafe(self._put, found)
 
-    def _on_worker(self, job: Callable[[], T], done: asyncio.Future[T] | None) -> None:
+    def _on_worker(self, job: Callable[[], T]) -> T:
         try:
-            result = job()
-        except Exception as err:  # noqa: BLE001 - handed to whoever waits; a bug must not end the thread
-            self._settle(done, None, err)
-            return
+            return job()
         finally:
             self._feed.know(self._engine.positions(), self._engine.due_s())
-        self._settle(done, result, None)
-
-    def _settle(
-        self, done: asyncio.Future[T] | None, result: T | None, err: Exception | None
-    ) -> None:
-        if done is None:
-            if err is not None:
-                self._say(f"{type(err).__name__}: {err}")
-            return
-
-        def settle() -> None:
-            if done.cancelled():
-                return
-            if err is not None:
-                done.set_exception(err)
-            else:
-                done.set_result(result)  # type: ignore[arg-type]  # of T, unless there was an error
-
-        self._loop.call_soon_threadsafe(settle)
 
     def _put(self, found: list[Out]) -> None:
         for out in found:
@@ -250,17 +242,14 @@ class MemoryServer:
 
     def _sent(self, out: Out) -> None:
         """Tell the engine of a frame that left."""
-        self._worker.submit(self._on_worker, lambda: self._engine.delivered(out), None)
+        self._unwatched(lambda: self._engine.delivered(out))
 
     def _pump_from_feed(self) -> None:
         """Take the feed; on its thread, and back when that is done."""
-        self._worker.submit(
-            self._on_worker, lambda: self._hand_over(self._engine.pump()), None
-        ).result()
+        wait([self._unwatched(lambda: self._hand_over(self._engine.pump()))])
 
     def _sweep(self) -> None:
-        job = lambda: self._hand_over(self._engine.sweep())  # noqa: E731 - a job, as the others
-        self._worker.submit(self._on_worker, job, None)
+        self._unwatched(lambda: self._hand_over(self._engine.sweep()))
         self._loop.call_later(SWEEP_S, self._sweep)
 
     async def _goodbye(self) -> None:

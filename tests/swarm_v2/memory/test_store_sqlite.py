@@ -215,7 +215,9 @@ def test_a_file_of_another_format_is_not_touched(path):
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version={VERSION + 1}")
         db.commit()
+    before = Path(path).read_bytes()
     refused("store-busy", SqliteStore, path)
+    assert Path(path).read_bytes() == before
 
 
 def test_a_hook_that_keeps_memory_loads_none_of_the_slow_modules(path):
