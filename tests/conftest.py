@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,6 +49,9 @@ def in_memory(folder: str) -> bool:
 # A killed process leaves the same files on any file system, and here nobody waits for a disk.
 if in_memory(SCRATCH):
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", SCRATCH)  # noqa: TID251 - pytest's own setting
+
+# A shell's background job has SIGINT ignored, and so would have every program that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
