@@ -161,9 +161,7 @@ def test_a_client_that_does_not_read_is_cut_off_and_holds_up_nobody(server):
     for number in range(24):
         quick.commit(written("big", {"n": number, "text": "x" * (1 << 20)}))
     assert quick.read("big")["value"]["n"] == 23
-    while not (frames := [one for one in slow.frames(WAIT_S) if one.get("reset")]):
-        pass
-    (whole,) = frames  # it was cut off; what it missed comes with its next connection
+    whole = first(slow, lambda frame: frame.get("reset"))  # it was cut off, and connected anew
     assert [one["value"]["n"] for one in whole["upserts"]] == [23]
     again = server.client(A)
     assert again.watch("w", "big")["upserts"][0]["value"]["n"] == 23
@@ -172,19 +170,20 @@ def test_a_client_that_does_not_read_is_cut_off_and_holds_up_nobody(server):
         quick.commit(written(f"part{number}", {"text": "x" * (4_000_000), **links}))
     assert refusal(lambda: again.watch("all", "part3")) == "request-too-large"
     assert quick.commit(written("big", "small"))
-    assert next_value(again, "big") == "small", "and it is served on"
+    (entry,) = first(again, lambda frame: frame.get("upserts"))["upserts"]
+    assert (entry["id"], entry["value"]) == ("big", "small"), "and it is served on"
     with open(f"/proc/{server.process.pid}/status", encoding="ascii") as file:
         (peak,) = [line.split()[1] for line in file if line.startswith("VmHWM")]
     assert int(peak) < 300_000, "kilobytes"
 
 
-def next_value(client, id: str) -> object:
-    """Return what the client is told of a document next; other frames may come before it."""
+def first(client, wanted):
+    """Return the first frame that is wanted; others may come before it."""
     while frames := client.frames(WAIT_S):
-        for entry in [one for frame in frames for one in frame.get("upserts", ())]:
-            if entry["id"] == id:
-                return entry["value"]
-    raise AssertionError(f"nothing was told of {id}")
+        for frame in frames:
+            if wanted(frame):
+                return frame
+    raise AssertionError("no such frame came")
 
 
 def refusal(call) -> str:
